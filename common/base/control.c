@@ -1,0 +1,56 @@
+#include "common/base/control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+
+int pfr_control_pair(int fds[2])
+{
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0 ? -errno : 0;
+}
+
+int pfr_control_send(int fd, const char *format, ...)
+{
+    PFR_AUTO_FREE char *text = NULL;
+    va_list ap;
+    int length;
+
+    va_start(ap, format);
+    length = vasprintf(&text, format, ap);
+    va_end(ap);
+    if (length < 0) {
+        text = NULL;
+        return -ENOMEM;
+    }
+    return send(fd, text, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+ssize_t pfr_control_receive(int fd, char *text, size_t size, int timeout_ms)
+{
+    int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + (int64_t)timeout_ms * 1000000;
+
+    for (;;) {
+        ssize_t n = recv(fd, text, size - 1, MSG_DONTWAIT);
+        int64_t left = end - pfr_clock_ns(CLOCK_MONOTONIC);
+        struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+        if (n >= 0) {
+            text[n] = '\0';
+            return n;
+        }
+        if (errno == ECONNRESET) /* closed with messages of ours unread */
+            return 0;
+        if (errno != EAGAIN && errno != EINTR)
+            return -errno;
+        if (left <= 0)
+            return -ETIMEDOUT;
+        poll(&poll_fd, 1, (int)(left / 1000000) + 1);
+    }
+}

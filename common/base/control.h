@@ -1,0 +1,31 @@
+/*
+ * The lifeline between the one who starts tasks (profres run, the plugin) and
+ * the sampler: a socket pair, one short text message at a time, never waited
+ * for without a limit. Its closing is the end.
+ *
+ *   host to sampler   start PID RANK
+ *                     exit PID WAITSTATUS STARTED ENDED CPU_NS MAXRSS
+ *   sampler to host   ready | refuse TEXT     answer to the first start
+ *                     done PID                the readings at exit are taken
+ *                     warn TEXT
+ *                     final JSON              the summary (R73)
+ */
+#ifndef PFR_BASE_CONTROL_H
+#define PFR_BASE_CONTROL_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Both close-on-exec. 0 or -errno. */
+int pfr_control_pair(int fds[2]);
+
+/* Never blocks. 0 or -errno (-EAGAIN: the other side does not read). */
+int pfr_control_send(int fd, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * > 0 the length of a message (NUL-terminated in text), 0 the other side has
+ * closed, -ETIMEDOUT, -errno. timeout_ms < 0 does not wait at all.
+ */
+ssize_t pfr_control_receive(int fd, char *text, size_t size, int timeout_ms);
+
+#endif

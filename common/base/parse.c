@@ -1,0 +1,81 @@
+#include "common/base/parse.h"
+
+#include <stddef.h>
+#include <string.h>
+
+bool pfr_parse_digits(const char **text, int64_t *value)
+{
+    const char *p = *text;
+    int64_t v = 0;
+
+    if (*p < '0' || *p > '9')
+        return false;
+    for (; *p >= '0' && *p <= '9'; p++)
+        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p - '0', &v))
+            return false;
+    *text = p;
+    *value = v;
+    return true;
+}
+
+bool pfr_parse_int(const char *text, int64_t *value)
+{
+    int64_t v;
+
+    if (!pfr_parse_digits(&text, &v) || *text)
+        return false;
+    *value = v;
+    return true;
+}
+
+int64_t pfr_muldiv(int64_t a, int64_t b, int64_t c)
+{
+    __int128 wide = (__int128)a * b / c;
+
+    return wide > INT64_MAX ? INT64_MAX : (int64_t)wide;
+}
+
+/* Digits behind the decimal point, to nine places, as nanounits. */
+static bool parse_fraction(const char **text, int64_t *nano)
+{
+    int64_t unit = PFR_NS_PER_S;
+    const char *p = *text;
+
+    if (*p < '0' || *p > '9')
+        return false;
+    for (*nano = 0; *p >= '0' && *p <= '9'; p++) {
+        unit /= 10;
+        *nano += unit * (*p - '0');
+    }
+    *text = p;
+    return true;
+}
+
+bool pfr_parse_duration(const char *text, int64_t *ns)
+{
+    static const struct { const char *suffix; int64_t ns; } units[] = {
+        { "", PFR_NS_PER_S },      { "s", PFR_NS_PER_S },
+        { "ms", 1000000 },         { "m", 60 * PFR_NS_PER_S },
+        { "h", 3600 * PFR_NS_PER_S },
+    };
+    int64_t whole = 0, nano = 0;
+
+    if (!pfr_parse_digits(&text, &whole) || whole > 1000000000)
+        return false;
+    if (*text == '.') {
+        text++;
+        if (!parse_fraction(&text, &nano))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(text, units[i].suffix) != 0)
+            continue;
+        int64_t v = whole * units[i].ns + pfr_muldiv(nano, units[i].ns, PFR_NS_PER_S);
+
+        if (v <= 0)
+            return false;
+        *ns = v;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,25 @@
+/* Strict, locale-free parsing of numbers. */
+#ifndef PFR_BASE_PARSE_H
+#define PFR_BASE_PARSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PFR_NS_PER_S INT64_C(1000000000)
+
+/*
+ * Decimal digits only, at *text; on success *text is moved behind them.
+ * False (nothing changed) when there is no digit or the value passes 2^63-1.
+ */
+bool pfr_parse_digits(const char **text, int64_t *value);
+
+/* The whole string is one such number. */
+bool pfr_parse_int(const char *text, int64_t *value);
+
+/* "2", "0.25", "500ms", "10s", "5m", "1h" to nanoseconds; > 0 only. */
+bool pfr_parse_duration(const char *text, int64_t *ns);
+
+/* a*b/c without overflow in between; saturates at INT64_MAX. */
+int64_t pfr_muldiv(int64_t a, int64_t b, int64_t c);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * Where a process is in the cgroup trees: per controller on v1, one place on
+ * v2, both on a hybrid host (R39, R40). Found from the process and the mount
+ * table, never built from a job id.
+ */
+#ifndef PFR_COLLECT_CGPATH_H
+#define PFR_COLLECT_CGPATH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "common/collect/env.h"
+
+enum pfr_controller {
+    PFR_UNIFIED, /* all of v2, or the v2 side of a hybrid host */
+    PFR_MEMORY,
+    PFR_CPU,
+    PFR_CPUACCT,
+    PFR_BLKIO,
+    PFR_PIDS,
+    PFR_FREEZER,
+    PFR_CONTROLLER_COUNT
+};
+
+#define PFR_CGPATH_SIZE 1024
+
+struct pfr_cgdir {
+    char path[PFR_CGPATH_SIZE];  /* as in /proc/PID/cgroup; "" = no such hierarchy */
+    char dir[PFR_CGPATH_SIZE];   /* the directory, root included; "" = not reachable */
+    char mount[PFR_CGPATH_SIZE]; /* where its hierarchy is mounted, root included */
+    bool scoped;                 /* holds the step and not us: may be read */
+    char reason[96];             /* why it is not scoped */
+};
+
+struct pfr_cgtarget {
+    struct pfr_cgdir dirs[PFR_CONTROLLER_COUNT];
+};
+
+const char *pfr_controller_name(enum pfr_controller controller);
+
+/* "none", "v1", "v2" or "hybrid", by what the scoped directories are. */
+const char *pfr_cgtarget_mode(const struct pfr_cgtarget *target);
+
+/*
+ * The cgroups of pid. A cgroup that also holds `outsider` (the profiler), be
+ * it the root or one they share, would measure others too: it is not scoped.
+ * 0 or -errno when the process or the mount table cannot be read.
+ */
+int pfr_cgtarget_resolve(const struct pfr_env *env, pid_t pid, pid_t outsider,
+                         struct pfr_cgtarget *target);
+
+#endif

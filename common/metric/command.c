@@ -1,0 +1,71 @@
+#include "common/metric/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/cleanup.h"
+
+int pfr_commands_init(struct pfr_commands *commands)
+{
+    memset(commands, 0, sizeof(*commands));
+    commands->list = calloc(PFR_COMMANDS_MAX, sizeof(*commands->list));
+    if (!commands->list)
+        return -ENOMEM;
+    snprintf(commands->list[0].name, PFR_COMM_SIZE, "(other)");
+    commands->count = 1;
+    return 0;
+}
+
+void pfr_commands_release(struct pfr_commands *commands)
+{
+    free(commands->list);
+    commands->list = NULL;
+}
+
+static uint32_t hash_name(const char *name)
+{
+    uint32_t hash = 2166136261u;
+
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash;
+}
+
+uint32_t pfr_commands_find(struct pfr_commands *commands, const char *name)
+{
+    uint32_t cells = PFR_COUNT(commands->index), cell = hash_name(name) % cells;
+
+    while (commands->index[cell]) {
+        uint32_t entry = commands->index[cell] - 1u;
+
+        if (strcmp(commands->list[entry].name, name) == 0)
+            return entry;
+        cell = (cell + 1) % cells;
+    }
+    if (commands->count == PFR_COMMANDS_MAX)
+        return 0;
+    commands->index[cell] = (uint16_t)(commands->count + 1);
+    snprintf(commands->list[commands->count].name, PFR_COMM_SIZE, "%s", name);
+    return commands->count++;
+}
+
+void pfr_commands_end_sample(struct pfr_commands *commands)
+{
+    for (uint32_t i = 0; i < commands->count; i++) {
+        struct pfr_command *command = &commands->list[i];
+
+        if (command->rss_now > command->window.rss)
+            command->window.rss = command->rss_now;
+        if (command->rss_now > command->run.rss)
+            command->run.rss = command->rss_now;
+        command->rss_now = 0;
+    }
+}
+
+void pfr_commands_end_window(struct pfr_commands *commands)
+{
+    for (uint32_t i = 0; i < commands->count; i++)
+        commands->list[i].window = (struct pfr_command_sum){ 0 };
+}

@@ -1,0 +1,286 @@
+#include "common/metric/table.h"
+
+#include <string.h>
+
+/* A row computed from others must say from which; 0 would be PFR_PS_RSS. */
+#define NONE { PFR_METRIC_NONE, PFR_METRIC_NONE, PFR_METRIC_NONE }
+#define OF1(a) { a, PFR_METRIC_NONE, PFR_METRIC_NONE }
+#define OF2(a, b) { a, b, PFR_METRIC_NONE }
+#define OF3(a, b, c) { a, b, c }
+
+#define ROW(KEY, KIND, UNIT, REDUCE, SCOPE, HELP) \
+    .key = KEY, .help = HELP, .kind = PFR_##KIND, .unit = PFR_##UNIT, \
+    .reduce = PFR_##REDUCE, .scope = PFR_SCOPE_##SCOPE
+
+#define PID_GAUGE(KEY, UNIT, HELP) { ROW(KEY, GAUGE, UNIT, MAX, PID, HELP), .of = NONE }
+#define PID_COUNTER(KEY, UNIT, HELP) { ROW(KEY, COUNTER, UNIT, DELTA, PID, HELP), .of = NONE }
+#define STEP_COUNTER(KEY, UNIT, HELP) { ROW(KEY, COUNTER, UNIT, DELTA, STEP, HELP), .of = NONE }
+#define STEP_GAUGE(KEY, UNIT, REDUCE, HELP) \
+    { ROW(KEY, GAUGE, UNIT, REDUCE, STEP, HELP), .of = NONE }
+#define SUM_GAUGE(KEY, UNIT, BASE, HELP) \
+    { ROW(KEY, GAUGE, UNIT, MAX, STEP, HELP), .derive = PFR_SUM, .of = OF1(BASE) }
+#define SUM_COUNTER(KEY, UNIT, BASE, HELP) \
+    { ROW(KEY, COUNTER, UNIT, DELTA, STEP, HELP), .derive = PFR_SUM, .of = OF1(BASE) }
+
+const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
+    [PFR_PS_RSS] = PID_GAUGE("ps_rss", BYTES,
+        "resident set of the process, as ps -o rss; shared pages counted in each process"),
+    [PFR_PS_VSZ] = PID_GAUGE("ps_vsz", BYTES,
+        "virtual size of the process, as ps -o vsz; says nothing of memory needed"),
+    [PFR_PS_PMEM] = PID_GAUGE("ps_pmem", PERCENT,
+        "resident set as a share of the node's memory, as ps -o pmem"),
+    [PFR_PS_CPU_SECONDS] = PID_COUNTER("ps_cpu_seconds", SECONDS,
+        "CPU time of the process itself, without children, as ps -o cputime"),
+    [PFR_PS_PDCPU] = {
+        ROW("ps_pdcpu", GAUGE, PERCENT, MEAN, PID,
+            "CPU use between readings, 100 = one core; not the lifetime average of ps -o pcpu"),
+        .derive = PFR_RATE, .of = OF1(PFR_PS_CPU_SECONDS) },
+    [PFR_PS_ETIME] = {
+        ROW("ps_etime", GAUGE, SECONDS, LAST, PID, "age of the process, as ps -o etime"),
+        .of = NONE },
+    [PFR_PS_STAT] = {
+        ROW("ps_stat", CATEGORICAL, ITEMS, TALLY, PID,
+            "how often each state was seen, as ps -o stat (R, S, D, Z, ... with modifiers)"),
+        .of = NONE },
+    [PFR_PS_CMD] = {
+        ROW("ps_cmd", LABEL, TEXT, LAST, PID, "command line of the process, as ps -o args"),
+        .of = NONE },
+    [PFR_PROC_HWM] = PID_GAUGE("proc_hwm", BYTES,
+        "the kernel's own high-water mark of the resident set (VmHWM)"),
+    [PFR_PROC_SWAP] = PID_GAUGE("proc_swap", BYTES,
+        "anonymous memory of the process in swap (VmSwap)"),
+    [PFR_PROC_PSS] = {
+        ROW("proc_pss", GAUGE, BYTES, MAX, PID,
+            "proportional set: shared pages divided among their users; reading it stalls the process"),
+        .costly = true, .of = NONE },
+    [PFR_PROC_THREADS] = PID_GAUGE("proc_threads", ITEMS, "threads of the process"),
+    [PFR_PROC_IO_RCHAR] = PID_COUNTER("proc_io_rchar", BYTES,
+        "bytes asked for by read calls, cached or not, pipes and terminals too"),
+    [PFR_PROC_IO_WCHAR] = PID_COUNTER("proc_io_wchar", BYTES,
+        "bytes handed to write calls, pipes and terminals too"),
+    [PFR_PROC_IO_READ_BYTES] = PID_COUNTER("proc_io_read_bytes", BYTES,
+        "bytes fetched from storage on behalf of the process"),
+    [PFR_PROC_IO_WRITE_BYTES] = PID_COUNTER("proc_io_write_bytes", BYTES,
+        "bytes the process caused to be sent to storage"),
+    [PFR_PROC_IO_CANCELLED_BYTES] = PID_COUNTER("proc_io_cancelled_bytes", BYTES,
+        "bytes counted as written whose pages were dropped before they reached storage"),
+    [PFR_PROC_CTXT_VOLUNTARY] = PID_COUNTER("proc_ctxt_voluntary", ITEMS,
+        "context switches of the main thread because it waited"),
+    [PFR_PROC_CTXT_INVOLUNTARY] = PID_COUNTER("proc_ctxt_involuntary", ITEMS,
+        "context switches of the main thread because others wanted the core"),
+    [PFR_PROC_FAULTS_MINOR] = PID_COUNTER("proc_faults_minor", ITEMS,
+        "page faults served without storage"),
+    [PFR_PROC_FAULTS_MAJOR] = PID_COUNTER("proc_faults_major", ITEMS,
+        "page faults that waited for storage"),
+
+    [PFR_PS_RSS_TOTAL] = {
+        ROW("ps_rss_total", GAUGE, BYTES, MAX, STEP,
+            "largest simultaneous sum of ps_rss; counts shared pages repeatedly, not physical memory"),
+        .derive = PFR_SUM, .detail = true, .of = OF1(PFR_PS_RSS) },
+    [PFR_PS_VSZ_TOTAL] = SUM_GAUGE("ps_vsz_total", BYTES, PFR_PS_VSZ,
+        "largest simultaneous sum of ps_vsz"),
+    [PFR_PS_PMEM_TOTAL] = SUM_GAUGE("ps_pmem_total", PERCENT, PFR_PS_PMEM,
+        "largest simultaneous sum of ps_pmem, a sum of percentages"),
+    [PFR_PS_CPU_SECONDS_TOTAL] = SUM_COUNTER("ps_cpu_seconds_total", SECONDS, PFR_PS_CPU_SECONDS,
+        "CPU time attributed to the processes seen: sum of each one's own growth"),
+    [PFR_PS_PDCPU_TOTAL] = {
+        ROW("ps_pdcpu_total", GAUGE, PERCENT, MEAN, STEP,
+            "CPU use of the processes seen, 100 = one core"),
+        .derive = PFR_RATE, .detail = true, .of = OF1(PFR_PS_CPU_SECONDS_TOTAL) },
+    [PFR_PROC_COUNT] = STEP_GAUGE("proc_count", ITEMS, MAX, "processes alive at a sample"),
+    [PFR_PROC_SWAP_TOTAL] = SUM_GAUGE("proc_swap_total", BYTES, PFR_PROC_SWAP,
+        "largest simultaneous sum of proc_swap"),
+    [PFR_PROC_PSS_TOTAL] = {
+        ROW("proc_pss_total", GAUGE, BYTES, MAX, STEP, "largest simultaneous sum of proc_pss"),
+        .costly = true, .derive = PFR_SUM, .of = OF1(PFR_PROC_PSS) },
+    [PFR_PROC_THREADS_TOTAL] = SUM_GAUGE("proc_threads_total", ITEMS, PFR_PROC_THREADS,
+        "largest simultaneous sum of proc_threads"),
+    [PFR_PROC_IO_RCHAR_TOTAL] = SUM_COUNTER("proc_io_rchar_total", BYTES, PFR_PROC_IO_RCHAR,
+        "sum of each process's growth of proc_io_rchar"),
+    [PFR_PROC_IO_WCHAR_TOTAL] = SUM_COUNTER("proc_io_wchar_total", BYTES, PFR_PROC_IO_WCHAR,
+        "sum of each process's growth of proc_io_wchar"),
+    [PFR_PROC_IO_READ_BYTES_TOTAL] = SUM_COUNTER("proc_io_read_bytes_total", BYTES,
+        PFR_PROC_IO_READ_BYTES, "sum of each process's growth of proc_io_read_bytes"),
+    [PFR_PROC_IO_WRITE_BYTES_TOTAL] = SUM_COUNTER("proc_io_write_bytes_total", BYTES,
+        PFR_PROC_IO_WRITE_BYTES, "sum of each process's growth of proc_io_write_bytes"),
+    [PFR_PROC_IO_CANCELLED_BYTES_TOTAL] = SUM_COUNTER("proc_io_cancelled_bytes_total", BYTES,
+        PFR_PROC_IO_CANCELLED_BYTES, "sum of each process's growth of proc_io_cancelled_bytes"),
+    [PFR_PROC_CTXT_VOLUNTARY_TOTAL] = SUM_COUNTER("proc_ctxt_voluntary_total", ITEMS,
+        PFR_PROC_CTXT_VOLUNTARY, "sum of each process's growth of proc_ctxt_voluntary"),
+    [PFR_PROC_CTXT_INVOLUNTARY_TOTAL] = SUM_COUNTER("proc_ctxt_involuntary_total", ITEMS,
+        PFR_PROC_CTXT_INVOLUNTARY, "sum of each process's growth of proc_ctxt_involuntary"),
+    [PFR_PROC_FAULTS_MINOR_TOTAL] = SUM_COUNTER("proc_faults_minor_total", ITEMS,
+        PFR_PROC_FAULTS_MINOR, "sum of each process's growth of proc_faults_minor"),
+    [PFR_PROC_FAULTS_MAJOR_TOTAL] = SUM_COUNTER("proc_faults_major_total", ITEMS,
+        PFR_PROC_FAULTS_MAJOR, "sum of each process's growth of proc_faults_major"),
+
+    [PFR_CGROUP_MEM_PEAK] = {
+        ROW("cgroup_mem_peak", GAUGE, BYTES, MAX, STEP,
+            "most memory ever charged, kept by the kernel; includes page cache that could be dropped"),
+        .monotone = true, .of = NONE },
+    [PFR_CGROUP_MEM_CURRENT] = {
+        ROW("cgroup_mem_current", GAUGE, BYTES, MEAN, STEP,
+            "memory charged at a sample, page cache included"),
+        .detail = true, .of = NONE },
+    [PFR_CGROUP_MEM_SAMPLED_PEAK] = {
+        ROW("cgroup_mem_sampled_peak", GAUGE, BYTES, MAX, STEP,
+            "largest cgroup_mem_current seen at a sample; misses what came and went between"),
+        .derive = PFR_SAME, .of = OF1(PFR_CGROUP_MEM_CURRENT) },
+    [PFR_CGROUP_MEM_ANON] = STEP_GAUGE("cgroup_mem_anon", BYTES, MAX,
+        "anonymous memory: heap, stack, private pages"),
+    [PFR_CGROUP_MEM_FILE] = STEP_GAUGE("cgroup_mem_file", BYTES, MAX,
+        "page cache, including cgroup_mem_shmem"),
+    [PFR_CGROUP_MEM_SHMEM] = STEP_GAUGE("cgroup_mem_shmem", BYTES, MAX,
+        "shared memory and tmpfs files such as /dev/shm; cannot be dropped"),
+    [PFR_CGROUP_MEM_KERNEL] = STEP_GAUGE("cgroup_mem_kernel", BYTES, MAX,
+        "kernel memory charged: page tables, stacks, slab"),
+    [PFR_CGROUP_MEM_NONRECLAIMABLE] = {
+        ROW("cgroup_mem_nonreclaimable", GAUGE, BYTES, MAX, STEP,
+            "anon + shmem + kernel of one sample: what the step could not do without"),
+        .derive = PFR_ADD, .detail = true,
+        .of = OF3(PFR_CGROUP_MEM_ANON, PFR_CGROUP_MEM_SHMEM, PFR_CGROUP_MEM_KERNEL) },
+    [PFR_CGROUP_MEM_LIMIT] = STEP_GAUGE("cgroup_mem_limit", BYTES, LAST,
+        "smallest memory limit from this cgroup up to the root; absent when there is none"),
+    [PFR_CGROUP_MEM_FAILCNT] = STEP_COUNTER("cgroup_mem_failcnt", ITEMS,
+        "times an allocation met the memory limit and the kernel had to reclaim"),
+    [PFR_CGROUP_SWAP_CURRENT] = STEP_GAUGE("cgroup_swap_current", BYTES, MAX,
+        "swap used at a sample"),
+    [PFR_CGROUP_SWAP_PEAK] = {
+        ROW("cgroup_swap_peak", GAUGE, BYTES, MAX, STEP, "most swap ever used, kept by the kernel"),
+        .monotone = true, .of = NONE },
+    [PFR_CGROUP_OOM_EVENTS] = STEP_COUNTER("cgroup_oom_events", ITEMS,
+        "times the limit was met and nothing could be reclaimed"),
+    [PFR_CGROUP_OOM_KILLS] = STEP_COUNTER("cgroup_oom_kills", ITEMS,
+        "processes killed by the out-of-memory killer"),
+    [PFR_CGROUP_CPU_SECONDS] = STEP_COUNTER("cgroup_cpu_seconds", SECONDS,
+        "CPU time of everything that ever ran in the step, however short"),
+    [PFR_CGROUP_CPU_USER_SECONDS] = STEP_COUNTER("cgroup_cpu_user_seconds", SECONDS,
+        "the part of cgroup_cpu_seconds in user mode"),
+    [PFR_CGROUP_CPU_SYSTEM_SECONDS] = STEP_COUNTER("cgroup_cpu_system_seconds", SECONDS,
+        "the part of cgroup_cpu_seconds in the kernel"),
+    [PFR_CGROUP_PDCPU] = {
+        ROW("cgroup_pdcpu", GAUGE, PERCENT, MEAN, STEP, "CPU use of the step, 100 = one core"),
+        .derive = PFR_RATE, .detail = true, .of = OF1(PFR_CGROUP_CPU_SECONDS) },
+    [PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS] = {
+        ROW("cgroup_cpu_unattributed_seconds", COUNTER, SECONDS, DELTA, STEP,
+            "cgroup_cpu_seconds less ps_cpu_seconds_total: processes never seen, and after the last sight"),
+        .derive = PFR_REST, .of = OF2(PFR_CGROUP_CPU_SECONDS, PFR_PS_CPU_SECONDS_TOTAL) },
+    [PFR_CGROUP_CPU_PERIODS] = STEP_COUNTER("cgroup_cpu_periods", ITEMS,
+        "periods of the CPU bandwidth limit that passed"),
+    [PFR_CGROUP_CPU_THROTTLED_PERIODS] = STEP_COUNTER("cgroup_cpu_throttled_periods", ITEMS,
+        "periods in which the step was stopped by its CPU bandwidth limit"),
+    [PFR_CGROUP_CPU_THROTTLED_SECONDS] = STEP_COUNTER("cgroup_cpu_throttled_seconds", SECONDS,
+        "time spent stopped by the CPU bandwidth limit, summed over cores"),
+    [PFR_CGROUP_IO_READ_BYTES] = STEP_COUNTER("cgroup_io_read_bytes", BYTES,
+        "bytes read from block devices"),
+    [PFR_CGROUP_IO_WRITE_BYTES] = STEP_COUNTER("cgroup_io_write_bytes", BYTES,
+        "bytes written to block devices"),
+    [PFR_CGROUP_PIDS_CURRENT] = STEP_GAUGE("cgroup_pids_current", ITEMS, MAX,
+        "processes and threads at a sample"),
+    [PFR_CGROUP_PIDS_PEAK] = {
+        ROW("cgroup_pids_peak", GAUGE, ITEMS, MAX, STEP,
+            "most processes and threads at once, kept by the kernel"),
+        .monotone = true, .of = NONE },
+    [PFR_CGROUP_PSI_CPU_SOME_SECONDS] = STEP_COUNTER("cgroup_psi_cpu_some_seconds", SECONDS,
+        "time in which some task waited for a core"),
+    [PFR_CGROUP_PSI_CPU_FULL_SECONDS] = STEP_COUNTER("cgroup_psi_cpu_full_seconds", SECONDS,
+        "time in which every task that wanted a core waited for one"),
+    [PFR_CGROUP_PSI_MEMORY_SOME_SECONDS] = STEP_COUNTER("cgroup_psi_memory_some_seconds", SECONDS,
+        "time in which some task waited for memory"),
+    [PFR_CGROUP_PSI_MEMORY_FULL_SECONDS] = STEP_COUNTER("cgroup_psi_memory_full_seconds", SECONDS,
+        "time in which all tasks waited for memory"),
+    [PFR_CGROUP_PSI_IO_SOME_SECONDS] = STEP_COUNTER("cgroup_psi_io_some_seconds", SECONDS,
+        "time in which some task waited for storage"),
+    [PFR_CGROUP_PSI_IO_FULL_SECONDS] = STEP_COUNTER("cgroup_psi_io_full_seconds", SECONDS,
+        "time in which all tasks waited for storage"),
+
+    /* Not a counter: it is there once, when a task has been waited for. */
+    [PFR_RUSAGE_CPU_SECONDS] = {
+        ROW("rusage_cpu_seconds", GAUGE, SECONDS, MAX, STEP,
+            "CPU time of the tasks that ended and of the children they waited for, as time(1)"),
+        .monotone = true, .of = NONE },
+    [PFR_RUSAGE_MAX_RSS] = {
+        ROW("rusage_max_rss", GAUGE, BYTES, MAX, STEP,
+            "largest resident set of any single process that was waited for, as time(1)"),
+        .monotone = true, .of = NONE },
+};
+
+_Static_assert(PFR_PID_END <= 32, "the presence mask of a process reading has 32 bits");
+
+enum pfr_metric_id pfr_metric_find(const char *key)
+{
+    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+        if (strcmp(pfr_metrics[id].key, key) == 0)
+            return (enum pfr_metric_id)id;
+    return PFR_METRIC_NONE;
+}
+
+bool pfr_reduce_is_legal(enum pfr_kind kind, enum pfr_reduce reduce)
+{
+    switch (kind) {
+    case PFR_GAUGE:
+        return reduce == PFR_MAX || reduce == PFR_MIN || reduce == PFR_MEAN || reduce == PFR_LAST;
+    case PFR_COUNTER:
+        return reduce == PFR_DELTA;
+    case PFR_LABEL:
+        return reduce == PFR_LAST;
+    case PFR_CATEGORICAL:
+        return reduce == PFR_TALLY || reduce == PFR_LAST;
+    }
+    return false;
+}
+
+bool pfr_metric_uses(enum pfr_metric_id id, enum pfr_metric_id base)
+{
+    for (int i = 0; i < 3; i++)
+        if (pfr_metrics[id].of[i] == base)
+            return true;
+    return false;
+}
+
+const char *pfr_kind_name(enum pfr_kind kind)
+{
+    static const char *const names[] = {
+        [PFR_GAUGE] = "gauge", [PFR_COUNTER] = "counter",
+        [PFR_LABEL] = "label", [PFR_CATEGORICAL] = "categorical",
+    };
+
+    return names[kind];
+}
+
+const char *pfr_unit_name(enum pfr_unit unit)
+{
+    static const char *const names[] = {
+        [PFR_BYTES] = "bytes", [PFR_SECONDS] = "seconds", [PFR_PERCENT] = "percent",
+        [PFR_ITEMS] = "count", [PFR_TEXT] = "text",
+    };
+
+    return names[unit];
+}
+
+const char *pfr_reduce_name(enum pfr_reduce reduce)
+{
+    static const char *const names[] = {
+        [PFR_MAX] = "max", [PFR_MIN] = "min", [PFR_MEAN] = "mean",
+        [PFR_LAST] = "last", [PFR_DELTA] = "delta", [PFR_TALLY] = "tally",
+    };
+
+    return names[reduce];
+}
+
+const char *pfr_scope_name(enum pfr_scope scope)
+{
+    return scope == PFR_SCOPE_PID ? "pid" : "step";
+}
+
+int64_t pfr_unit_quantum(enum pfr_unit unit)
+{
+    switch (unit) {
+    case PFR_SECONDS:
+        return 1000000000;
+    case PFR_PERCENT:
+        return 1000;
+    default:
+        return 1;
+    }
+}

@@ -1,0 +1,174 @@
+/*
+ * What every measurement means, in one table (R5, R6, R24, R25, R28).
+ *
+ * All values inside profres are int64_t in the quantum of their unit: bytes,
+ * nanoseconds, thousandths of a percent, counts. Decimal seconds and percent
+ * appear only where text or JSON is written (R7, R11).
+ *
+ * To add a measurement: one id and one row here, one place row beside its
+ * collector. CONTRIBUTING.md walks through it.
+ */
+#ifndef PFR_METRIC_TABLE_H
+#define PFR_METRIC_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum pfr_metric_id {
+    /* one value per process */
+    PFR_PS_RSS,
+    PFR_PS_VSZ,
+    PFR_PS_PMEM,
+    PFR_PS_CPU_SECONDS,
+    PFR_PS_PDCPU,
+    PFR_PS_ETIME,
+    PFR_PS_STAT,
+    PFR_PS_CMD,
+    PFR_PROC_HWM,
+    PFR_PROC_SWAP,
+    PFR_PROC_PSS,
+    PFR_PROC_THREADS,
+    PFR_PROC_IO_RCHAR,
+    PFR_PROC_IO_WCHAR,
+    PFR_PROC_IO_READ_BYTES,
+    PFR_PROC_IO_WRITE_BYTES,
+    PFR_PROC_IO_CANCELLED_BYTES,
+    PFR_PROC_CTXT_VOLUNTARY,
+    PFR_PROC_CTXT_INVOLUNTARY,
+    PFR_PROC_FAULTS_MINOR,
+    PFR_PROC_FAULTS_MAJOR,
+    PFR_PID_END,
+
+    /* one value per step: sums over its processes */
+    PFR_PS_RSS_TOTAL = PFR_PID_END,
+    PFR_PS_VSZ_TOTAL,
+    PFR_PS_PMEM_TOTAL,
+    PFR_PS_CPU_SECONDS_TOTAL,
+    PFR_PS_PDCPU_TOTAL,
+    PFR_PROC_COUNT,
+    PFR_PROC_SWAP_TOTAL,
+    PFR_PROC_PSS_TOTAL,
+    PFR_PROC_THREADS_TOTAL,
+    PFR_PROC_IO_RCHAR_TOTAL,
+    PFR_PROC_IO_WCHAR_TOTAL,
+    PFR_PROC_IO_READ_BYTES_TOTAL,
+    PFR_PROC_IO_WRITE_BYTES_TOTAL,
+    PFR_PROC_IO_CANCELLED_BYTES_TOTAL,
+    PFR_PROC_CTXT_VOLUNTARY_TOTAL,
+    PFR_PROC_CTXT_INVOLUNTARY_TOTAL,
+    PFR_PROC_FAULTS_MINOR_TOTAL,
+    PFR_PROC_FAULTS_MAJOR_TOTAL,
+
+    /* one value per step: the kernel's own accounting */
+    PFR_CGROUP_MEM_PEAK,
+    PFR_CGROUP_MEM_CURRENT,
+    PFR_CGROUP_MEM_SAMPLED_PEAK,
+    PFR_CGROUP_MEM_ANON,
+    PFR_CGROUP_MEM_FILE,
+    PFR_CGROUP_MEM_SHMEM,
+    PFR_CGROUP_MEM_KERNEL,
+    PFR_CGROUP_MEM_NONRECLAIMABLE,
+    PFR_CGROUP_MEM_LIMIT,
+    PFR_CGROUP_MEM_FAILCNT,
+    PFR_CGROUP_SWAP_CURRENT,
+    PFR_CGROUP_SWAP_PEAK,
+    PFR_CGROUP_OOM_EVENTS,
+    PFR_CGROUP_OOM_KILLS,
+    PFR_CGROUP_CPU_SECONDS,
+    PFR_CGROUP_CPU_USER_SECONDS,
+    PFR_CGROUP_CPU_SYSTEM_SECONDS,
+    PFR_CGROUP_PDCPU,
+    PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS,
+    PFR_CGROUP_CPU_PERIODS,
+    PFR_CGROUP_CPU_THROTTLED_PERIODS,
+    PFR_CGROUP_CPU_THROTTLED_SECONDS,
+    PFR_CGROUP_IO_READ_BYTES,
+    PFR_CGROUP_IO_WRITE_BYTES,
+    PFR_CGROUP_PIDS_CURRENT,
+    PFR_CGROUP_PIDS_PEAK,
+    PFR_CGROUP_PSI_CPU_SOME_SECONDS,
+    PFR_CGROUP_PSI_CPU_FULL_SECONDS,
+    PFR_CGROUP_PSI_MEMORY_SOME_SECONDS,
+    PFR_CGROUP_PSI_MEMORY_FULL_SECONDS,
+    PFR_CGROUP_PSI_IO_SOME_SECONDS,
+    PFR_CGROUP_PSI_IO_FULL_SECONDS,
+
+    /* one value per step: what wait4() said of the tasks that ended */
+    PFR_RUSAGE_CPU_SECONDS,
+    PFR_RUSAGE_MAX_RSS,
+
+    PFR_METRIC_COUNT,
+    PFR_METRIC_NONE = PFR_METRIC_COUNT
+};
+
+#define PFR_STEP_COUNT (PFR_METRIC_COUNT - PFR_PID_END)
+
+enum pfr_kind { PFR_GAUGE, PFR_COUNTER, PFR_LABEL, PFR_CATEGORICAL };
+enum pfr_unit { PFR_BYTES, PFR_SECONDS, PFR_PERCENT, PFR_ITEMS, PFR_TEXT };
+enum pfr_reduce { PFR_MAX, PFR_MIN, PFR_MEAN, PFR_LAST, PFR_DELTA, PFR_TALLY };
+enum pfr_scope { PFR_SCOPE_PID, PFR_SCOPE_STEP };
+
+/* How a value comes about; all but READ are computed from `of`. */
+enum pfr_derive {
+    PFR_READ, /* a collector reads it */
+    PFR_RATE, /* change of a counter over the time between two readings */
+    PFR_SUM,  /* over the processes of one sample (R14), or of their deltas (R8) */
+    PFR_SAME, /* the same reading under another reduce */
+    PFR_ADD,  /* of[0] + of[1] + of[2] of one sample */
+    PFR_REST, /* of[0] - of[1], both counted from the first sample */
+};
+
+struct pfr_metric {
+    const char *key;
+    const char *help;
+    enum pfr_kind kind;
+    enum pfr_unit unit;
+    enum pfr_reduce reduce;
+    enum pfr_scope scope;
+    enum pfr_derive derive;
+    bool costly;   /* slows the application: only when named */
+    bool monotone; /* a gauge the kernel only raises; true of an empty cgroup too */
+    bool detail;   /* keep every sample in the series, for exact percentiles */
+    enum pfr_metric_id of[3];
+};
+
+extern const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT];
+
+/* A set of measurements. */
+struct pfr_metric_set {
+    uint64_t word[(PFR_METRIC_COUNT + 63) / 64];
+};
+
+static inline bool pfr_metric_set_has(const struct pfr_metric_set *set, enum pfr_metric_id id)
+{
+    return set->word[id / 64] >> (id % 64) & 1;
+}
+
+static inline void pfr_metric_set_add(struct pfr_metric_set *set, enum pfr_metric_id id)
+{
+    set->word[id / 64] |= UINT64_C(1) << (id % 64);
+}
+
+static inline void pfr_metric_set_remove(struct pfr_metric_set *set, enum pfr_metric_id id)
+{
+    set->word[id / 64] &= ~(UINT64_C(1) << (id % 64));
+}
+
+/* PFR_METRIC_NONE when there is no such key. */
+enum pfr_metric_id pfr_metric_find(const char *key);
+
+/* A label cannot be max-ed, a counter is not a level (R5). */
+bool pfr_reduce_is_legal(enum pfr_kind kind, enum pfr_reduce reduce);
+
+/* True when the row is computed from `base` (directly). */
+bool pfr_metric_uses(enum pfr_metric_id id, enum pfr_metric_id base);
+
+const char *pfr_kind_name(enum pfr_kind kind);
+const char *pfr_unit_name(enum pfr_unit unit);
+const char *pfr_reduce_name(enum pfr_reduce reduce);
+const char *pfr_scope_name(enum pfr_scope scope);
+
+/* Quanta in one unit: 1e9 for seconds, 1000 for percent, else 1. */
+int64_t pfr_unit_quantum(enum pfr_unit unit);
+
+#endif

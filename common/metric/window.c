@@ -1,0 +1,482 @@
+#include "common/metric/window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* /proc gives births in ticks of 10 ms, rounded down. */
+#define BIRTH_SLACK (10 * INT64_C(1000000))
+
+/*
+ * The kernel brings CPU counters up to date every few milliseconds: a rate
+ * over less than this would show cores that do not exist.
+ */
+#define SHORTEST_RATE (250 * INT64_C(1000000))
+
+void pfr_window_init(struct pfr_window *window, const struct pfr_selection *selection,
+                     struct pfr_process_table *processes, uint32_t top_limit)
+{
+    memset(window, 0, sizeof(*window));
+    window->selection = selection;
+    window->processes = processes;
+    window->top_limit = top_limit;
+    pfr_readings_init(&window->readings);
+}
+
+void pfr_window_release(struct pfr_window *window)
+{
+    pfr_readings_release(&window->readings);
+    free(window->sums);
+    free(window->ranking);
+}
+
+static bool make_sums(struct pfr_window *window)
+{
+    uint32_t capacity = window->processes->capacity;
+    struct pfr_process_sum *sums;
+
+    if (capacity <= window->sum_capacity)
+        return true;
+    sums = realloc(window->sums, capacity * sizeof(*sums));
+    if (!sums)
+        return false;
+    memset(sums + window->sum_capacity, 0, (capacity - window->sum_capacity) * sizeof(*sums));
+    window->sums = sums;
+    window->sum_capacity = capacity;
+    return true;
+}
+
+/* ---- processes of one sample ---- */
+
+/*
+ * First sight. A process born since the sample before has all its counters
+ * from inside the run: they count from zero, and its rate is counted from its
+ * birth (R12). An older one came from elsewhere: what it did before is not
+ * ours, and it has no rate yet.
+ */
+static bool meet_process(struct pfr_window *window, struct pfr_process_sum *sum,
+                         const struct pfr_process *process, int64_t stamp)
+{
+    bool newborn = window->procs_at && process->birth >= window->procs_at - BIRTH_SLACK;
+    int64_t from = newborn && process->birth < stamp ? process->birth : stamp;
+
+    memset(sum, 0, sizeof(*sum));
+    sum->known = true;
+    sum->seen_at = from;
+    sum->run.from = from;
+    return newborn;
+}
+
+/* The growth since the reading before; a counter that falls has not grown. */
+static int64_t counter_growth(struct pfr_process_sum *sum, enum pfr_metric_id id, int64_t value,
+                              bool newborn, struct pfr_run *run)
+{
+    int64_t growth;
+
+    if (!(sum->seeded >> id & 1)) {
+        sum->seeded |= 1u << id;
+        sum->counter[id] = newborn ? 0 : value;
+    }
+    growth = value - sum->counter[id];
+    if (growth < 0) {
+        run->counter_falls++;
+        return 0;
+    }
+    sum->counter[id] = value;
+    return growth;
+}
+
+static void fold_command(struct pfr_run *run, struct pfr_process_sum *sum,
+                         const struct pfr_process *process, const struct pfr_pid_reading *reading,
+                         const int64_t *growth, bool first)
+{
+    uint32_t entry = pfr_commands_find(&run->commands, process->comm);
+    struct pfr_command *command = &run->commands.list[entry];
+    struct pfr_command_sum *sums[] = { &command->window, &command->run };
+
+    for (int i = 0; i < 2; i++) {
+        sums[i]->processes += first || sum->command != entry;
+        sums[i]->cpu += growth[PFR_PS_CPU_SECONDS];
+        sums[i]->read += growth[PFR_PROC_IO_READ_BYTES];
+        sums[i]->write += growth[PFR_PROC_IO_WRITE_BYTES];
+    }
+    if (reading->present >> PFR_PS_RSS & 1)
+        command->rss_now += reading->value[PFR_PS_RSS];
+    sum->command = entry;
+}
+
+static void fold_process(struct pfr_window *window, struct pfr_run *run,
+                         const struct pfr_pid_reading *reading, int64_t stamp, int64_t *gauges,
+                         uint32_t *gauges_present)
+{
+    struct pfr_process_sum *sum = &window->sums[reading->slot];
+    const struct pfr_process *process = &window->processes->slots[reading->slot];
+    bool first = !sum->known;
+    bool newborn = first && meet_process(window, sum, process, stamp);
+    int64_t growth[PFR_PID_END] = { 0 };
+
+    if (!sum->window.to)
+        sum->window.from = sum->seen_at;
+    for (uint32_t left = reading->present; left; left &= left - 1) {
+        enum pfr_metric_id id = (enum pfr_metric_id)__builtin_ctz(left);
+        int64_t value = reading->value[id];
+
+        if (pfr_metrics[id].kind == PFR_COUNTER) {
+            value = growth[id] = counter_growth(sum, id, value, newborn, run);
+            window->attributed[id] += value;
+            window->attributing |= 1u << id;
+        } else {
+            gauges[id] += value;
+            *gauges_present |= 1u << id;
+        }
+        pfr_row_add(&sum->window, id, value);
+        pfr_row_add(&sum->run, id, value);
+    }
+    sum->seen_at = sum->window.to = sum->run.to = stamp;
+    fold_command(run, sum, process, reading, growth, first);
+}
+
+/*
+ * Sums over the processes: gauges of this very sample (R14), counters as the
+ * sum of each process's own growth so far, so that those who left still count
+ * (R8).
+ */
+static void set_sums(const struct pfr_window *window, struct pfr_sample *sample,
+                     const int64_t *gauges, uint32_t gauges_present)
+{
+    for (int i = PFR_PID_END; i < PFR_METRIC_COUNT; i++) {
+        enum pfr_metric_id id = (enum pfr_metric_id)i, base = pfr_metrics[id].of[0];
+
+        if (pfr_metrics[id].derive != PFR_SUM)
+            continue;
+        if (window->attributing >> base & 1)
+            pfr_sample_set(sample, id, window->attributed[base]);
+        else if ((gauges_present & ~sample->partial) >> base & 1)
+            pfr_sample_set(sample, id, gauges[base]);
+    }
+}
+
+static void fold_processes(struct pfr_window *window, struct pfr_run *run,
+                           struct pfr_sample *sample)
+{
+    int64_t gauges[PFR_PID_END] = { 0 };
+    uint32_t gauges_present = 0;
+    int64_t stamp = sample->stamp[PFR_FROM_PROCS];
+
+    for (uint32_t i = 0; i < sample->count; i++)
+        fold_process(window, run, &window->readings.pids[sample->first + i], stamp, gauges,
+                     &gauges_present);
+    set_sums(window, sample, gauges, gauges_present);
+    pfr_commands_end_sample(&run->commands);
+    if (sample->count)
+        window->procs_at = stamp;
+}
+
+/* ---- the step ---- */
+
+/* What follows from other rows of the same sample. */
+static void derive_in_sample(struct pfr_window *window, struct pfr_sample *sample)
+{
+    for (int i = PFR_PID_END; i < PFR_METRIC_COUNT; i++) {
+        enum pfr_metric_id id = (enum pfr_metric_id)i;
+        const struct pfr_metric *metric = &pfr_metrics[id];
+        int64_t value = 0;
+        bool all = metric->derive == PFR_SAME || metric->derive == PFR_ADD ||
+                   metric->derive == PFR_REST;
+
+        for (int k = 0; k < 3 && all; k++) {
+            enum pfr_metric_id base = metric->of[k];
+
+            if (base == PFR_METRIC_NONE)
+                continue;
+            if (!pfr_sample_has(sample, base)) {
+                all = false;
+            } else if (metric->derive == PFR_REST) {
+                const struct pfr_step_sum *sum = &window->step[base - PFR_PID_END];
+                int64_t since = sum->seeded ? pfr_sample_get(sample, base) - sum->base : 0;
+
+                value += k ? -since : since;
+            } else {
+                value += pfr_sample_get(sample, base);
+            }
+        }
+        if (all)
+            pfr_sample_set(sample, id, value);
+    }
+}
+
+static void fold_counter(struct pfr_window *window, struct pfr_run *run, enum pfr_metric_id id,
+                         int64_t value, int64_t stamp)
+{
+    struct pfr_step_sum *sum = &window->step[id - PFR_PID_END];
+    bool may_fall = pfr_metrics[id].derive == PFR_REST;
+
+    if (!sum->seeded) {
+        /* Sums over processes and rests count from the run's beginning. */
+        sum->base = pfr_metrics[id].derive == PFR_READ ? value : 0;
+        sum->newest = sum->opened = sum->rated = sum->base;
+        sum->base_at = sum->opened_at = sum->rated_at = stamp;
+        sum->seeded = true;
+    }
+    if (value < sum->newest && !may_fall) {
+        run->counter_falls++;
+        value = sum->newest;
+    }
+    sum->newest = value;
+    sum->newest_at = stamp;
+    sum->count++;
+    pfr_run_counter(run, id, sum->newest - sum->base, sum->newest_at - sum->base_at);
+}
+
+static void fold_gauge(struct pfr_window *window, struct pfr_run *run, enum pfr_metric_id id,
+                       int64_t value, int64_t stamp)
+{
+    struct pfr_step_sum *sum = &window->step[id - PFR_PID_END];
+    int64_t weight = sum->newest_at ? stamp - sum->newest_at : 0;
+
+    if (!sum->count || value > sum->max)
+        sum->max = value;
+    if (!sum->count || value < sum->min)
+        sum->min = value;
+    sum->last = value;
+    sum->count++;
+    sum->newest_at = stamp;
+    sum->weighted += (double)value * (double)weight;
+    sum->weight += (double)weight;
+    pfr_run_gauge(run, id, value, weight, stamp);
+}
+
+/* A rate over the time since the last one, as soon as that is long enough. */
+static void derive_rate(struct pfr_window *window, struct pfr_run *run, struct pfr_sample *sample,
+                        enum pfr_metric_id id)
+{
+    struct pfr_step_sum *base = &window->step[pfr_metrics[id].of[0] - PFR_PID_END];
+    int64_t span = base->newest_at - base->rated_at;
+    int64_t rate;
+
+    if (!base->seeded || span < SHORTEST_RATE)
+        return;
+    rate = pfr_rate(base->newest - base->rated, span);
+    base->rated = base->newest;
+    base->rated_at = base->newest_at;
+    pfr_sample_set(sample, id, rate);
+    pfr_run_gauge(run, id, rate, span, base->newest_at);
+}
+
+/*
+ * A sample without processes says nothing of levels: the step is over, or not
+ * begun. Its counters and the kernel's own peaks are the final ones (R18).
+ */
+static bool counts_when_empty(const struct pfr_metric *metric)
+{
+    return metric->kind == PFR_COUNTER || metric->monotone;
+}
+
+static void fold_step(struct pfr_window *window, struct pfr_run *run, struct pfr_sample *sample)
+{
+    derive_in_sample(window, sample);
+    for (int i = PFR_PID_END; i < PFR_METRIC_COUNT; i++) {
+        enum pfr_metric_id id = (enum pfr_metric_id)i;
+        const struct pfr_metric *metric = &pfr_metrics[id];
+        int64_t stamp = sample->stamp[pfr_metric_collector(id)];
+
+        if (!pfr_sample_has(sample, id) || metric->derive == PFR_RATE)
+            continue;
+        if (sample->empty && !counts_when_empty(metric))
+            pfr_metric_set_remove(&sample->present, id);
+        else if (metric->kind == PFR_COUNTER)
+            fold_counter(window, run, id, pfr_sample_get(sample, id), stamp);
+        else
+            fold_gauge(window, run, id, pfr_sample_get(sample, id), stamp);
+    }
+    for (int i = PFR_PID_END; i < PFR_METRIC_COUNT; i++)
+        if (pfr_metrics[i].derive == PFR_RATE)
+            derive_rate(window, run, sample, (enum pfr_metric_id)i);
+}
+
+/* ---- the usage record ---- */
+
+static bool reduce_gauge(const struct pfr_step_sum *sum, enum pfr_reduce reduce, int64_t *value)
+{
+    if (!sum->count)
+        return false;
+    switch (reduce) {
+    case PFR_MAX:
+        *value = sum->max;
+        return true;
+    case PFR_MIN:
+        *value = sum->min;
+        return true;
+    case PFR_MEAN:
+        *value = sum->weight > 0 ? (int64_t)(sum->weighted / sum->weight) : sum->last;
+        return true;
+    default:
+        *value = sum->last;
+        return true;
+    }
+}
+
+/* The window's value of one measurement; false when it was not taken. */
+static bool reduce_step(const struct pfr_window *window, enum pfr_metric_id id, int64_t *value)
+{
+    const struct pfr_metric *metric = &pfr_metrics[id];
+    const struct pfr_step_sum *sum = &window->step[id - PFR_PID_END];
+
+    if (metric->derive == PFR_RATE) {
+        /* Not the mean of rates: the growth over the window's whole span. */
+        const struct pfr_step_sum *base = &window->step[metric->of[0] - PFR_PID_END];
+        int64_t span = base->newest_at - base->opened_at;
+
+        if (!base->count || span < SHORTEST_RATE)
+            return false;
+        *value = pfr_rate(base->newest - base->opened, span);
+        return true;
+    }
+    if (metric->kind == PFR_COUNTER) {
+        *value = sum->newest - sum->opened;
+        return sum->count > 0;
+    }
+    return reduce_gauge(sum, metric->reduce, value);
+}
+
+struct rank_order {
+    const struct pfr_process_sum *sums;
+    enum pfr_metric_id id;
+};
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+    const struct rank_order *order = arg;
+    uint32_t sa = *(const uint32_t *)a, sb = *(const uint32_t *)b;
+    int64_t va = order->sums[sa].window.value[order->id];
+    int64_t vb = order->sums[sb].window.value[order->id];
+
+    if (va != vb)
+        return va < vb ? 1 : -1;
+    return sa < sb ? -1 : sa > sb;
+}
+
+/* The first `limit` by CPU that used any, then as many by resident set. */
+static uint32_t rank_processes(struct pfr_window *window, uint32_t count)
+{
+    struct rank_order order = { .sums = window->sums, .id = PFR_PS_CPU_SECONDS };
+    uint32_t *slots = window->ranking, chosen = 0;
+
+    qsort_r(slots, count, sizeof(*slots), compare_rows, &order);
+    while (chosen < count && chosen < window->top_limit &&
+           window->sums[slots[chosen]].window.value[PFR_PS_CPU_SECONDS] > 0)
+        chosen++;
+    order.id = PFR_PS_RSS;
+    qsort_r(slots + chosen, count - chosen, sizeof(*slots), compare_rows, &order);
+    return chosen + (count - chosen < window->top_limit ? count - chosen : window->top_limit);
+}
+
+static int list_processes(struct pfr_window *window, struct pfr_usage *usage)
+{
+    uint32_t high = window->processes->high, count = 0;
+
+    if (window->ranking_capacity < high) {
+        uint32_t *ranking = realloc(window->ranking, high * sizeof(*ranking));
+
+        if (!ranking)
+            return -ENOMEM;
+        window->ranking = ranking;
+        window->ranking_capacity = high;
+    }
+    for (uint32_t i = 0; i < high && i < window->sum_capacity; i++)
+        if (window->sums[i].known && window->sums[i].window.to) {
+            pfr_row_finish(&window->sums[i].window);
+            window->ranking[count++] = i;
+        }
+    usage->process_count = count;
+    usage->top = window->ranking;
+    usage->top_count = count ? rank_processes(window, count) : 0;
+    return 0;
+}
+
+static void describe(struct pfr_window *window, struct pfr_run *run, struct pfr_usage *usage)
+{
+    const struct pfr_readings *readings = &window->readings;
+    const struct pfr_sample *last = &readings->samples[readings->count - 1];
+
+    usage->wall = last->wall;
+    for (uint32_t i = 0; i < readings->count; i++)
+        usage->num_samples += !readings->samples[i].empty;
+    for (int i = 0; i < PFR_COLLECTOR_COUNT; i++)
+        if (last->stamp[i] > usage->to)
+            usage->to = last->stamp[i];
+    usage->from = run->last_stamp ? run->last_stamp : run->first_stamp;
+    run->last_stamp = usage->to;
+    run->num_samples += usage->num_samples;
+    run->num_windows++;
+    usage->readings = readings;
+    usage->processes = window->processes;
+    usage->sums = window->sums;
+    usage->commands = &run->commands;
+}
+
+static int64_t earliest_stamp(const struct pfr_sample *sample)
+{
+    int64_t earliest = 0;
+
+    for (int i = 0; i < PFR_COLLECTOR_COUNT; i++)
+        if (sample->stamp[i] && (!earliest || sample->stamp[i] < earliest))
+            earliest = sample->stamp[i];
+    return earliest;
+}
+
+int pfr_window_close(struct pfr_window *window, struct pfr_run *run, struct pfr_usage *usage)
+{
+    struct pfr_readings *readings = &window->readings;
+
+    memset(usage, 0, sizeof(*usage));
+    if (!readings->count)
+        return 0;
+    if (!make_sums(window)) {
+        pfr_readings_clear(readings);
+        return -ENOMEM;
+    }
+    if (!run->first_stamp)
+        run->first_stamp = earliest_stamp(&readings->samples[0]);
+    for (uint32_t i = 0; i < readings->count; i++) {
+        fold_processes(window, run, &readings->samples[i]);
+        fold_step(window, run, &readings->samples[i]);
+    }
+    describe(window, run, usage);
+    for (int i = PFR_PID_END; i < PFR_METRIC_COUNT; i++) {
+        enum pfr_metric_id id = (enum pfr_metric_id)i;
+
+        if (pfr_metric_set_has(&window->selection->wanted, id) &&
+            reduce_step(window, id, &usage->step[id - PFR_PID_END]))
+            pfr_metric_set_add(&usage->present, id);
+    }
+    if (list_processes(window, usage) < 0)
+        return -ENOMEM;
+    return 1;
+}
+
+void pfr_window_reopen(struct pfr_window *window, struct pfr_run *run)
+{
+    for (int i = 0; i < PFR_STEP_COUNT; i++) {
+        struct pfr_step_sum *sum = &window->step[i];
+
+        sum->opened = sum->newest;
+        sum->opened_at = sum->newest_at;
+        sum->count = 0;
+        sum->weighted = sum->weight = 0;
+    }
+    for (uint32_t i = 0; i < window->processes->high && i < window->sum_capacity; i++) {
+        struct pfr_process_sum *sum = &window->sums[i];
+
+        if (!sum->known)
+            continue;
+        memset(&sum->window, 0, sizeof(sum->window));
+        if (window->processes->slots[i].gone) {
+            pfr_run_offer(run, &window->processes->slots[i], &sum->run);
+            sum->known = false;
+        }
+    }
+    pfr_commands_end_window(&run->commands);
+    pfr_readings_clear(&window->readings);
+    pfr_process_sweep(window->processes);
+}

@@ -1,0 +1,79 @@
+/*
+ * The window: raw readings go in, and once per window they are aggregated
+ * (R2) into a usage record and folded into the run. What a value means, and
+ * so how it is reduced, stands in the metric table and nowhere else.
+ */
+#ifndef PFR_METRIC_WINDOW_H
+#define PFR_METRIC_WINDOW_H
+
+#include "common/metric/reading.h"
+#include "common/metric/row.h"
+#include "common/metric/run.h"
+#include "common/metric/select.h"
+
+/* What is kept of each process, by slot. */
+struct pfr_process_sum {
+    bool known;
+    uint32_t seeded;              /* counters that have a first value */
+    uint32_t command;             /* its entry in the run's commands */
+    int64_t seen_at;              /* stamp of its newest reading */
+    int64_t counter[PFR_PID_END]; /* newest, never falling */
+    struct pfr_row window, run;
+};
+
+/* What is kept of each measurement of the step. */
+struct pfr_step_sum {
+    bool seeded;
+    int64_t base, base_at;      /* counters: first reading */
+    int64_t newest, newest_at;  /* never falling */
+    int64_t opened, opened_at;  /* newest when the window began */
+    int64_t rated, rated_at;    /* reading up to which a rate was taken */
+    uint32_t count;             /* gauges, of this window: */
+    int64_t max, min, last;
+    double weighted, weight;
+};
+
+struct pfr_window {
+    const struct pfr_selection *selection;
+    struct pfr_process_table *processes;
+    struct pfr_readings readings;
+    struct pfr_process_sum *sums;
+    uint32_t sum_capacity;
+    struct pfr_step_sum step[PFR_STEP_COUNT];
+    int64_t attributed[PFR_PID_END]; /* sum of the growth of every process, ever (R8) */
+    uint32_t attributing;            /* ... for these */
+    int64_t procs_at;                /* stamp of the newest sample that had processes */
+    uint32_t top_limit;
+    uint32_t *ranking; /* slots, for the usage record */
+    uint32_t ranking_capacity;
+};
+
+/* One closed window; points into the window and the run, valid until the next. */
+struct pfr_usage {
+    int64_t wall, from, to;
+    uint32_t num_samples;
+    struct pfr_metric_set present;
+    int64_t step[PFR_STEP_COUNT];
+    const struct pfr_readings *readings; /* the samples, computed rows filled in */
+    const struct pfr_process_table *processes;
+    const struct pfr_process_sum *sums;
+    const uint32_t *top; /* slots: the largest by CPU and by resident set */
+    uint32_t top_count;
+    uint32_t process_count; /* processes that had a reading */
+    const struct pfr_commands *commands;
+};
+
+void pfr_window_init(struct pfr_window *window, const struct pfr_selection *selection,
+                     struct pfr_process_table *processes, uint32_t top_limit);
+void pfr_window_release(struct pfr_window *window);
+
+/*
+ * Aggregates what is buffered. 1 and *usage filled in, or 0 when nothing
+ * was buffered, or -ENOMEM (the window is lost, the run goes on).
+ */
+int pfr_window_close(struct pfr_window *window, struct pfr_run *run, struct pfr_usage *usage);
+
+/* After the usage record is written: processes that have gone leave the table. */
+void pfr_window_reopen(struct pfr_window *window, struct pfr_run *run);
+
+#endif

@@ -1,0 +1,129 @@
+#include "common/record/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+
+/* value/10^9 as decimal text: six places, rounded, no trailing zeros. */
+static void format_nano(int64_t nano, char *text, size_t size)
+{
+    bool negative = nano < 0;
+    uint64_t micro = ((negative ? -(uint64_t)nano : (uint64_t)nano) + 500) / 1000;
+    size_t n = (size_t)snprintf(text, size, "%s%llu.%06llu", negative && micro ? "-" : "",
+                                (unsigned long long)(micro / 1000000),
+                                (unsigned long long)(micro % 1000000));
+
+    while (text[n - 1] == '0')
+        n--;
+    text[text[n - 1] == '.' ? n - 1 : n] = '\0';
+}
+
+static struct json_object *decimal(int64_t nano)
+{
+    char text[40];
+
+    format_nano(nano, text, sizeof(text));
+    return json_object_new_double_s((double)nano / 1e9, text);
+}
+
+struct json_object *pfr_json_value(enum pfr_unit unit, int64_t value)
+{
+    switch (unit) {
+    case PFR_SECONDS:
+        return decimal(value);
+    case PFR_PERCENT:
+        if (value > INT64_MAX / 1000000)
+            return json_object_new_double((double)value / 1000);
+        return decimal(value * 1000000);
+    default:
+        return json_object_new_int64(value);
+    }
+}
+
+struct json_object *pfr_json_real(enum pfr_unit unit, double value)
+{
+    if (!(fabs(value) < 9e18))
+        return json_object_new_double(value / (double)pfr_unit_quantum(unit));
+    return pfr_json_value(unit, llround(value));
+}
+
+bool pfr_json_get_value(struct json_object *object, enum pfr_unit unit, int64_t *value)
+{
+    if (json_object_is_type(object, json_type_int)) {
+        *value = json_object_get_int64(object);
+        if (__builtin_mul_overflow(*value, pfr_unit_quantum(unit), value))
+            *value = INT64_MAX;
+        return true;
+    }
+    if (!json_object_is_type(object, json_type_double))
+        return false;
+    *value = llround(json_object_get_double(object) * (double)pfr_unit_quantum(unit));
+    return true;
+}
+
+/* The length of the well-formed UTF-8 character at p, 0 when there is none. */
+static int utf8_length(const unsigned char *p)
+{
+    static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    int n = *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : *p >> 3 == 30 ? 4 : 0;
+    uint32_t code = n == 1 ? *p : *p & (0xffu >> (n + 1));
+
+    for (int i = 1; i < n; i++) {
+        if (p[i] >> 6 != 2)
+            return 0;
+        code = code << 6 | (p[i] & 0x3f);
+    }
+    if (n == 0 || code < smallest[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        return 0;
+    return n;
+}
+
+struct json_object *pfr_json_text(const char *text)
+{
+    char *copy = strdup(text);
+    struct json_object *object;
+
+    if (!copy)
+        return NULL;
+    for (char *p = copy; *p;) {
+        int n = utf8_length((unsigned char *)p);
+
+        if (n == 0)
+            *p = '?';
+        p += n ? n : 1;
+    }
+    object = json_object_new_string(copy);
+    free(copy);
+    return object;
+}
+
+struct json_object *pfr_json_time(int64_t realtime_ns)
+{
+    char text[PFR_STAMP_SIZE];
+
+    pfr_clock_format(realtime_ns, text);
+    return json_object_new_string(text);
+}
+
+void pfr_json_add(struct json_object *object, const char *key, struct json_object *value)
+{
+    json_object_object_add(object, key, value);
+}
+
+struct json_object *pfr_json_get(struct json_object *object, const char *key)
+{
+    struct json_object *value = NULL;
+
+    if (object && json_object_is_type(object, json_type_object))
+        json_object_object_get_ex(object, key, &value);
+    return value;
+}
+
+const char *pfr_json_line(struct json_object *object)
+{
+    return json_object_to_json_string_ext(object,
+                                          JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+}

@@ -1,0 +1,123 @@
+#include "common/record/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/cleanup.h"
+#include "common/base/parse.h"
+
+int pfr_reader_open(struct pfr_reader *reader, int fd)
+{
+    memset(reader, 0, sizeof(*reader));
+    reader->file = fdopen(fd, "r");
+    if (!reader->file) {
+        int saved = errno;
+
+        close(fd);
+        return -saved;
+    }
+    return 0;
+}
+
+void pfr_reader_release(struct pfr_reader *reader)
+{
+    if (reader->file)
+        fclose(reader->file);
+    free(reader->line);
+    memset(reader, 0, sizeof(*reader));
+}
+
+/* A JSON object that fills the text, or NULL. */
+static struct json_object *parse_object(const char *text, size_t length)
+{
+    struct json_tokener *tokener = json_tokener_new();
+    struct json_object *object;
+
+    if (!tokener)
+        return NULL;
+    object = json_tokener_parse_ex(tokener, text, (int)length);
+    if (json_tokener_get_error(tokener) != json_tokener_success ||
+        !json_object_is_type(object, json_type_object)) {
+        json_object_put(object);
+        object = NULL;
+    }
+    json_tokener_free(tokener);
+    return object;
+}
+
+int pfr_reader_next(struct pfr_reader *reader, struct json_object **object)
+{
+    ssize_t n;
+
+    while ((n = getline(&reader->line, &reader->size, reader->file)) > 0) {
+        if (reader->line[n - 1] != '\n') {
+            reader->torn = true;
+            return 0;
+        }
+        if ((size_t)n <= PFR_LINE_MAX && (*object = parse_object(reader->line, (size_t)n)))
+            return 1;
+        reader->malformed++;
+    }
+    return ferror(reader->file) ? -EIO : 0;
+}
+
+const char *pfr_line_type(struct json_object *object)
+{
+    struct json_object *type = pfr_json_get(object, "type");
+
+    return json_object_is_type(type, json_type_string) ? json_object_get_string(type) : "";
+}
+
+struct json_object *pfr_summary_load(int dirfd, const char *name)
+{
+    PFR_AUTO_FD fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    PFR_AUTO_FREE char *text = NULL;
+    struct json_object *object;
+    struct stat st;
+    ssize_t n;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return NULL;
+    if (!S_ISREG(st.st_mode) || st.st_size > PFR_LINE_MAX) {
+        errno = EINVAL;
+        return NULL;
+    }
+    text = malloc((size_t)st.st_size + 1);
+    if (!text || (n = read(fd, text, (size_t)st.st_size)) < 0)
+        return NULL;
+    object = parse_object(text, (size_t)n);
+    if (!object)
+        errno = EBADMSG;
+    return object;
+}
+
+/* "name/major.minor" */
+static bool split_schema(const char *schema, size_t *name, int64_t *major, int64_t *minor)
+{
+    const char *p = strchr(schema, '/');
+
+    if (!p)
+        return false;
+    *name = (size_t)(p - schema);
+    p++;
+    if (!pfr_parse_digits(&p, major) || *p != '.')
+        return false;
+    p++;
+    return pfr_parse_digits(&p, minor) && !*p;
+}
+
+int pfr_schema_check(const char *schema, const char *ours)
+{
+    size_t name, our_name;
+    int64_t major, minor, our_major, our_minor;
+
+    if (!split_schema(schema, &name, &major, &minor) ||
+        !split_schema(ours, &our_name, &our_major, &our_minor) || name != our_name ||
+        strncmp(schema, ours, name) != 0 || major > our_major)
+        return -EPROTO;
+    return major < our_major || minor <= our_minor;
+}

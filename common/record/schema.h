@@ -1,0 +1,73 @@
+/*
+ * What the files say, as plain data. The series and the summary are pure
+ * functions of these (R89); nothing here knows of /proc or of cgroups.
+ */
+#ifndef PFR_RECORD_SCHEMA_H
+#define PFR_RECORD_SCHEMA_H
+
+#include "common/metric/run.h"
+#include "common/metric/select.h"
+
+/*
+ * Raised in its first part when an old reader would misread a new file, in
+ * its second when something was added (R29, R30).
+ */
+#define PFR_SCHEMA_SERIES "profres-series/1.0"
+#define PFR_SCHEMA_SUMMARY "profres-summary/1.0"
+
+#define PFR_INFO_CGROUPS 8
+
+struct pfr_info_cgroup {
+    const char *controller, *path, *reason;
+    bool scoped;
+};
+
+/* What does not change in a run. */
+struct pfr_info {
+    const char *job, *step, *node;
+    char *const *command; /* NULL-terminated, or NULL */
+    const char *kernel;
+    const char *cgroup_mode; /* none, v1, v2, hybrid */
+    const char *process_source; /* how the processes are found */
+    struct pfr_info_cgroup cgroups[PFR_INFO_CGROUPS];
+    int cgroup_count;
+    int64_t cpus, mem_total; /* of the node; 0 = not known */
+    int64_t interval, window;
+    uint32_t top;
+    int64_t wall_start, start; /* realtime; the stamps' clock */
+    const struct pfr_selection *selection;
+    const struct pfr_availability *have;
+};
+
+enum pfr_state { PFR_LIVE, PFR_DRAINING, PFR_COMPLETE };
+
+const char *pfr_state_name(enum pfr_state state);
+
+/* What the profiler itself cost and met. */
+struct pfr_cost {
+    int64_t cpu, max_rss;
+    uint64_t ticks, late_ticks, reads;
+    uint64_t write_errors, hidden, denied, malformed, no_memory, lost_windows;
+    int64_t series_bytes, series_window;
+};
+
+struct pfr_task {
+    pid_t pid;
+    int rank;
+    int64_t started, ended; /* stamps; 0 = not yet */
+    int wait_status;        /* as wait(2) gives it */
+};
+
+struct pfr_snapshot {
+    const struct pfr_info *info;
+    const struct pfr_run *run;
+    enum pfr_state state;
+    uint32_t pending; /* processes still there at the end (R68) */
+    uint64_t processes_seen;
+    int64_t wall, now;
+    const struct pfr_task *tasks;
+    uint32_t task_count;
+    struct pfr_cost cost;
+};
+
+#endif

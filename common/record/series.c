@@ -1,0 +1,387 @@
+#include "common/record/series.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/fd.h"
+#include "common/base/log.h"
+#include "common/record/compact.h"
+#include "common/record/file.h"
+#include "common/record/summary.h"
+
+/* A failing disk is said once and counted; the run goes on (R57, R73). */
+static void note_error(struct pfr_series *series, int error)
+{
+    series->errors++;
+    if (series->told)
+        return;
+    series->told = true;
+    pfr_warning("cannot write %s: %s; going on without what does not fit", series->name,
+                strerror(-error));
+}
+
+/* A whole line or none: what was written of it is taken back. */
+static void write_line(struct pfr_series *series, struct json_object *object)
+{
+    const char *text = pfr_json_line(object);
+    size_t length = strlen(text);
+    char *line;
+    int r;
+
+    if (series->fd < 0)
+        return;
+    line = malloc(length + 1);
+    if (!line) {
+        note_error(series, -ENOMEM);
+        return;
+    }
+    memcpy(line, text, length);
+    line[length] = '\n';
+    r = pfr_fd_write_all(series->fd, line, length + 1);
+    free(line);
+    if (r < 0) {
+        note_error(series, r);
+        if (ftruncate(series->fd, series->bytes) < 0)
+            note_error(series, -errno);
+        return;
+    }
+    series->bytes += (int64_t)length + 1;
+}
+
+static struct json_object *line_of(const char *type, int64_t wall)
+{
+    struct json_object *object = json_object_new_object();
+
+    pfr_json_add(object, "type", json_object_new_string(type));
+    pfr_json_add(object, "ts", pfr_json_time(wall));
+    return object;
+}
+
+/* ---- header ---- */
+
+/* The rows in use explain every field of the file, so that it stays readable. */
+static struct json_object *metrics_json(const struct pfr_info *info)
+{
+    struct json_object *object = json_object_new_object();
+
+    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+        const struct pfr_metric *metric = &pfr_metrics[id];
+        struct json_object *row;
+
+        if (!pfr_metric_set_has(&info->selection->wanted, (enum pfr_metric_id)id))
+            continue;
+        row = json_object_new_object();
+        pfr_json_add(row, "kind", json_object_new_string(pfr_kind_name(metric->kind)));
+        pfr_json_add(row, "unit", json_object_new_string(pfr_unit_name(metric->unit)));
+        pfr_json_add(row, "reduce", json_object_new_string(pfr_reduce_name(metric->reduce)));
+        pfr_json_add(row, "scope", json_object_new_string(pfr_scope_name(metric->scope)));
+        pfr_json_add(row, "help", json_object_new_string(metric->help));
+        pfr_json_add(object, metric->key, row);
+    }
+    return object;
+}
+
+/* Process rows are arrays; the command line stands in a line of its own. */
+static bool is_column(const struct pfr_info *info, int id)
+{
+    return id != PFR_PS_CMD &&
+           pfr_metric_set_has(&info->selection->wanted, (enum pfr_metric_id)id);
+}
+
+static struct json_object *process_columns_json(const struct pfr_info *info)
+{
+    static const char *const first[] = { "pid", "start_ticks", "comm" };
+    struct json_object *array = json_object_new_array();
+
+    for (int i = 0; i < 3; i++)
+        json_object_array_add(array, json_object_new_string(first[i]));
+    for (int id = 0; id < PFR_PID_END; id++)
+        if (is_column(info, id))
+            json_object_array_add(array, json_object_new_string(pfr_metrics[id].key));
+    return array;
+}
+
+static struct json_object *command_columns_json(void)
+{
+    static const char *const keys[] = { "comm", "processes", "ps_cpu_seconds_total",
+                                        "ps_rss_total", "proc_io_read_bytes_total",
+                                        "proc_io_write_bytes_total" };
+    struct json_object *array = json_object_new_array();
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        json_object_array_add(array, json_object_new_string(keys[i]));
+    return array;
+}
+
+static void write_header(struct pfr_series *series)
+{
+    const struct pfr_info *info = series->info;
+    PFR_AUTO_JSON *object = line_of("header", info->wall_start);
+
+    pfr_json_add(object, "schema", json_object_new_string(PFR_SCHEMA_SERIES));
+    pfr_json_add(object, "info", pfr_info_json(info));
+    pfr_json_add(object, "metrics", metrics_json(info));
+    pfr_json_add(object, "process_columns", process_columns_json(info));
+    pfr_json_add(object, "command_columns", command_columns_json());
+    write_line(series, object);
+}
+
+int pfr_series_open(struct pfr_series *series, const struct pfr_info *info, int dirfd,
+                    const char *name)
+{
+    memset(series, 0, sizeof(*series));
+    series->info = info;
+    series->dirfd = dirfd;
+    series->limit = PFR_SERIES_LIMIT;
+    series->window = info->window;
+    snprintf(series->name, sizeof(series->name), "%s", name);
+    series->fd = dirfd < 0 ? -1 : pfr_file_append(dirfd, name);
+    if (series->fd < 0)
+        return dirfd < 0 ? -ENOTDIR : series->fd;
+    series->bytes = lseek(series->fd, 0, SEEK_END);
+    write_header(series);
+    return series->told ? -EIO : 0;
+}
+
+void pfr_series_release(struct pfr_series *series)
+{
+    if (series->fd >= 0)
+        close(series->fd);
+    free(series->announced);
+    series->announced = NULL;
+    series->fd = -1;
+}
+
+/* ---- usage ---- */
+
+static struct json_object *seconds_since(const struct pfr_series *series, int64_t stamp)
+{
+    /* Milliseconds are enough for a place in time, and shorter. */
+    return pfr_json_value(PFR_SECONDS, (stamp - series->info->start) / 1000000 * 1000000);
+}
+
+static struct json_object *measurements_json(const struct pfr_usage *usage)
+{
+    struct json_object *object = json_object_new_object();
+
+    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
+        if (pfr_metric_set_has(&usage->present, (enum pfr_metric_id)id))
+            pfr_json_add(object, pfr_metrics[id].key,
+                         pfr_json_value(pfr_metrics[id].unit, usage->step[id - PFR_PID_END]));
+    return object;
+}
+
+/* One array per detailed measurement; null where a sample has no such value. */
+static struct json_object *sample_array(const struct pfr_usage *usage, enum pfr_metric_id id)
+{
+    struct json_object *array = json_object_new_array();
+    bool any = false;
+
+    for (uint32_t i = 0; i < usage->readings->count; i++) {
+        const struct pfr_sample *sample = &usage->readings->samples[i];
+        bool has = pfr_sample_has(sample, id);
+
+        any = any || has;
+        json_object_array_add(
+            array, has ? pfr_json_value(pfr_metrics[id].unit, pfr_sample_get(sample, id)) : NULL);
+    }
+    if (any)
+        return array;
+    json_object_put(array);
+    return NULL;
+}
+
+static struct json_object *samples_json(const struct pfr_series *series,
+                                        const struct pfr_usage *usage)
+{
+    struct json_object *object = json_object_new_object(), *times = json_object_new_array();
+
+    for (uint32_t i = 0; i < usage->readings->count; i++) {
+        const struct pfr_sample *sample = &usage->readings->samples[i];
+        int64_t stamp = sample->stamp[PFR_FROM_CGROUP] ? sample->stamp[PFR_FROM_CGROUP]
+                                                       : sample->stamp[PFR_FROM_PROCS];
+
+        json_object_array_add(times, seconds_since(series, stamp));
+    }
+    pfr_json_add(object, "t", times);
+    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
+        struct json_object *array = NULL;
+
+        if (pfr_metrics[id].detail && pfr_metric_set_has(&series->info->selection->wanted,
+                                                         (enum pfr_metric_id)id))
+            array = sample_array(usage, (enum pfr_metric_id)id);
+        if (array)
+            pfr_json_add(object, pfr_metrics[id].key, array);
+    }
+    return object;
+}
+
+static struct json_object *process_row(const struct pfr_series *series,
+                                       const struct pfr_usage *usage, uint32_t slot)
+{
+    const struct pfr_process *process = &usage->processes->slots[slot];
+    const struct pfr_row *row = &usage->sums[slot].window;
+    struct json_object *array = json_object_new_array();
+
+    json_object_array_add(array, json_object_new_int64(process->pid));
+    json_object_array_add(array, json_object_new_int64(process->start_ticks));
+    json_object_array_add(array, pfr_json_text(process->comm));
+    for (int id = 0; id < PFR_PID_END; id++) {
+        struct json_object *value = NULL;
+
+        if (!is_column(series->info, id))
+            continue;
+        if (row->present >> id & 1)
+            value = pfr_metrics[id].reduce == PFR_TALLY
+                        ? pfr_tally_json(&row->states)
+                        : pfr_json_value(pfr_metrics[id].unit, row->value[id]);
+        json_object_array_add(array, value);
+    }
+    return array;
+}
+
+/* The busiest commands of the window: those with CPU, I/O or the most memory. */
+static struct json_object *commands_json(const struct pfr_series *series,
+                                         const struct pfr_usage *usage)
+{
+    struct json_object *array = json_object_new_array();
+    uint32_t written = 0;
+
+    for (uint32_t i = 0; i < usage->commands->count && written < 2 * series->info->top; i++) {
+        const struct pfr_command *command = &usage->commands->list[i];
+        struct json_object *row;
+
+        if (!command->window.rss && !command->window.cpu && !command->window.processes)
+            continue;
+        row = json_object_new_array();
+        json_object_array_add(row, pfr_json_text(command->name));
+        json_object_array_add(row, json_object_new_int64(command->window.processes));
+        json_object_array_add(row, pfr_json_value(PFR_SECONDS, command->window.cpu));
+        json_object_array_add(row, json_object_new_int64(command->window.rss));
+        json_object_array_add(row, json_object_new_int64(command->window.read));
+        json_object_array_add(row, json_object_new_int64(command->window.write));
+        json_object_array_add(array, row);
+        written++;
+    }
+    return array;
+}
+
+static uint32_t hash_text(const char *text)
+{
+    uint32_t hash = 2166136261u;
+
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    return hash;
+}
+
+/* The command line of a process once, before its first row (R105). */
+static void announce(struct pfr_series *series, const struct pfr_usage *usage, uint32_t slot)
+{
+    const struct pfr_process *process = &usage->processes->slots[slot];
+    struct pfr_announced now = { process->start_ticks, process->cmd ? hash_text(process->cmd) : 0 };
+    struct pfr_announced *known;
+
+    if (!process->cmd)
+        return;
+    if (slot >= series->announced_capacity) {
+        uint32_t capacity = usage->processes->capacity;
+
+        known = realloc(series->announced, capacity * sizeof(*known));
+        if (!known)
+            return;
+        memset(known + series->announced_capacity, 0,
+               (capacity - series->announced_capacity) * sizeof(*known));
+        series->announced = known;
+        series->announced_capacity = capacity;
+    }
+    known = &series->announced[slot];
+    if (known->start_ticks == now.start_ticks && known->cmd_hash == now.cmd_hash)
+        return;
+    *known = now;
+    PFR_AUTO_JSON *object = line_of("process", usage->wall);
+    pfr_json_add(object, "pid", json_object_new_int64(process->pid));
+    pfr_json_add(object, "start_ticks", json_object_new_int64(process->start_ticks));
+    pfr_json_add(object, "ps_cmd", pfr_json_text(process->cmd));
+    write_line(series, object);
+}
+
+/* Past the limit: half as many windows, each twice as long. */
+static void keep_bounded(struct pfr_series *series)
+{
+    int r;
+
+    if (series->bytes < series->limit || series->fd < 0)
+        return;
+    r = pfr_series_compact(series->dirfd, series->name, 2 * series->info->top);
+    if (r < 0) {
+        note_error(series, r);
+        series->limit *= 2; /* try again later, not at every window */
+        return;
+    }
+    close(series->fd);
+    series->fd = pfr_file_append(series->dirfd, series->name);
+    series->bytes = series->fd < 0 ? 0 : lseek(series->fd, 0, SEEK_END);
+    series->window *= 2;
+    /* Command lines that no row spoke of are gone from the file: say them again. */
+    memset(series->announced, 0, series->announced_capacity * sizeof(*series->announced));
+}
+
+void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage)
+{
+    PFR_AUTO_JSON *object = NULL;
+    struct json_object *rows;
+
+    if (series->fd < 0)
+        return;
+    for (uint32_t i = 0; i < usage->top_count; i++)
+        announce(series, usage, usage->top[i]);
+    object = line_of("usage", usage->wall);
+    pfr_json_add(object, "from", seconds_since(series, usage->from));
+    pfr_json_add(object, "to", seconds_since(series, usage->to));
+    pfr_json_add(object, "num_samples", json_object_new_int64(usage->num_samples));
+    pfr_json_add(object, "measurements", measurements_json(usage));
+    pfr_json_add(object, "samples", samples_json(series, usage));
+    if (usage->process_count) {
+        rows = json_object_new_array();
+        for (uint32_t i = 0; i < usage->top_count; i++)
+            json_object_array_add(rows, process_row(series, usage, usage->top[i]));
+        pfr_json_add(object, "process_count", json_object_new_int64(usage->process_count));
+        pfr_json_add(object, "processes", rows);
+        pfr_json_add(object, "commands", commands_json(series, usage));
+    }
+    write_line(series, object);
+    keep_bounded(series);
+}
+
+/* ---- events and the end ---- */
+
+void pfr_series_event(struct pfr_series *series, const char *event, int64_t wall, int64_t stamp,
+                      struct json_object *object)
+{
+    PFR_AUTO_JSON *line = line_of("event", wall);
+
+    pfr_json_add(line, "t", seconds_since(series, stamp));
+    pfr_json_add(line, "event", json_object_new_string(event));
+    if (object) {
+        json_object_object_foreach(object, key, value)
+            pfr_json_add(line, key, json_object_get(value));
+        json_object_put(object);
+    }
+    write_line(series, line);
+}
+
+void pfr_series_final(struct pfr_series *series, const struct pfr_snapshot *snapshot)
+{
+    PFR_AUTO_JSON *object = line_of("final", snapshot->wall);
+
+    pfr_json_add(object, "t", seconds_since(series, snapshot->now));
+    pfr_json_add(object, "state", json_object_new_string(pfr_state_name(snapshot->state)));
+    pfr_json_add(object, "n_pending", json_object_new_int64(snapshot->pending));
+    pfr_json_add(object, "num_samples", json_object_new_int64((int64_t)snapshot->run->num_samples));
+    pfr_json_add(object, "num_windows", json_object_new_int64((int64_t)snapshot->run->num_windows));
+    write_line(series, object);
+}

@@ -1,0 +1,49 @@
+/*
+ * The series: JSON Lines, append only, bounded. When the file passes its
+ * limit, neighbouring windows are merged and later windows are as long as the
+ * merged ones (compact.h).
+ */
+#ifndef PFR_RECORD_SERIES_H
+#define PFR_RECORD_SERIES_H
+
+#include "common/metric/window.h"
+#include "common/record/json.h"
+#include "common/record/schema.h"
+
+#define PFR_SERIES_LIMIT (INT64_C(4) << 20)
+
+struct pfr_announced {
+    int64_t start_ticks;
+    uint32_t cmd_hash;
+};
+
+struct pfr_series {
+    const struct pfr_info *info;
+    int dirfd;
+    char name[256];
+    int fd; /* -1: nothing can be written */
+    int64_t bytes, limit;
+    int64_t window; /* nanoseconds of a window now */
+    struct pfr_announced *announced; /* by slot: whose command is in the file */
+    uint32_t announced_capacity;
+    uint64_t errors;
+    bool told; /* the first error was logged */
+};
+
+/*
+ * Writes the header. 0 or -errno; the series can be used either way and then
+ * drops what it is given. dirfd must outlive it.
+ */
+int pfr_series_open(struct pfr_series *series, const struct pfr_info *info, int dirfd,
+                    const char *name);
+void pfr_series_release(struct pfr_series *series);
+
+void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage);
+
+/* An event: `object` gets type, ts and t, and is consumed. */
+void pfr_series_event(struct pfr_series *series, const char *event, int64_t wall, int64_t stamp,
+                      struct json_object *object);
+
+void pfr_series_final(struct pfr_series *series, const struct pfr_snapshot *snapshot);
+
+#endif

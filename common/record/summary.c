@@ -1,0 +1,352 @@
+#include "common/record/summary.h"
+
+#include <math.h>
+#include <sys/wait.h>
+
+#define BINS 16
+
+const char *pfr_state_name(enum pfr_state state)
+{
+    static const char *const names[] = { "LIVE", "DRAINING", "COMPLETE" };
+
+    return names[state];
+}
+
+static struct json_object *command_json(char *const *command)
+{
+    struct json_object *array = json_object_new_array();
+
+    for (; *command; command++)
+        json_object_array_add(array, pfr_json_text(*command));
+    return array;
+}
+
+static struct json_object *cgroups_json(const struct pfr_info *info)
+{
+    struct json_object *object = json_object_new_object();
+
+    for (int i = 0; i < info->cgroup_count; i++) {
+        const struct pfr_info_cgroup *cgroup = &info->cgroups[i];
+        struct json_object *row = json_object_new_object();
+
+        pfr_json_add(row, "path", pfr_json_text(cgroup->path));
+        pfr_json_add(row, "scoped", json_object_new_boolean(cgroup->scoped));
+        if (!cgroup->scoped)
+            pfr_json_add(row, "reason", pfr_json_text(cgroup->reason));
+        pfr_json_add(object, cgroup->controller, row);
+    }
+    return object;
+}
+
+/* Named by the user or not: what is not measured here, and why (R27). */
+static struct json_object *unavailable_json(const struct pfr_availability *have)
+{
+    struct json_object *object = json_object_new_object();
+
+    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+        if (have->reason[id][0])
+            pfr_json_add(object, pfr_metrics[id].key, pfr_json_text(have->reason[id]));
+    return object;
+}
+
+struct json_object *pfr_info_json(const struct pfr_info *info)
+{
+    struct json_object *object = json_object_new_object();
+
+    pfr_json_add(object, "profres", json_object_new_string(PACKAGE_VERSION));
+    pfr_json_add(object, "job", pfr_json_text(info->job));
+    pfr_json_add(object, "step", pfr_json_text(info->step));
+    pfr_json_add(object, "node", pfr_json_text(info->node));
+    if (info->command)
+        pfr_json_add(object, "command", command_json(info->command));
+    pfr_json_add(object, "start", pfr_json_time(info->wall_start));
+    pfr_json_add(object, "kernel", pfr_json_text(info->kernel));
+    if (info->cpus)
+        pfr_json_add(object, "node_cpus", json_object_new_int64(info->cpus));
+    if (info->mem_total)
+        pfr_json_add(object, "node_mem_total", json_object_new_int64(info->mem_total));
+    pfr_json_add(object, "interval_seconds", pfr_json_value(PFR_SECONDS, info->interval));
+    pfr_json_add(object, "window_seconds", pfr_json_value(PFR_SECONDS, info->window));
+    pfr_json_add(object, "top", json_object_new_int64(info->top));
+    pfr_json_add(object, "processes_from", pfr_json_text(info->process_source));
+    pfr_json_add(object, "cgroup_mode", pfr_json_text(info->cgroup_mode));
+    if (info->cgroup_count)
+        pfr_json_add(object, "cgroups", cgroups_json(info));
+    pfr_json_add(object, "unavailable", unavailable_json(info->have));
+    return object;
+}
+
+/* A mean that is not exact, and a deviation only where there is one (R82). */
+static struct json_object *gauge_json(const struct pfr_run *run, enum pfr_metric_id id)
+{
+    const struct pfr_metric *metric = &pfr_metrics[id];
+    const struct pfr_stat *stat = run->stat[id - PFR_PID_END];
+    struct json_object *object = json_object_new_object();
+    double deviation = pfr_stat_deviation(stat);
+
+    pfr_json_add(object, "max", pfr_json_value(metric->unit, stat->max));
+    if (metric->monotone)
+        return object;
+    pfr_json_add(object, "min", pfr_json_value(metric->unit, stat->min));
+    pfr_json_add(object, "mean", pfr_json_real(metric->unit, pfr_stat_mean(stat)));
+    if (deviation >= 0)
+        pfr_json_add(object, "stddev", pfr_json_real(metric->unit, deviation));
+    pfr_json_add(object, "p50", pfr_json_value(metric->unit, pfr_stat_percentile(stat, 0.50)));
+    pfr_json_add(object, "p95", pfr_json_value(metric->unit, pfr_stat_percentile(stat, 0.95)));
+    pfr_json_add(object, "p99", pfr_json_value(metric->unit, pfr_stat_percentile(stat, 0.99)));
+    pfr_json_add(object, "last", pfr_json_value(metric->unit, stat->last));
+    pfr_json_add(object, "max_at_seconds",
+                 pfr_json_value(PFR_SECONDS, stat->max_at - run->first_stamp));
+    return object;
+}
+
+/* A rate's mean is the growth over the whole span, not the mean of rates. */
+static struct json_object *rate_json(const struct pfr_run *run, enum pfr_metric_id id)
+{
+    int base = (int)pfr_metrics[id].of[0] - PFR_PID_END;
+    struct json_object *object;
+
+    if (run->span[base] <= 0)
+        return NULL;
+    if (run->stat[id - PFR_PID_END])
+        object = gauge_json(run, id);
+    else
+        object = json_object_new_object();
+    pfr_json_add(object, "mean",
+                 pfr_json_value(PFR_PERCENT, pfr_rate(run->total[base], run->span[base])));
+    return object;
+}
+
+static struct json_object *measurement_json(const struct pfr_run *run, enum pfr_metric_id id)
+{
+    const struct pfr_metric *metric = &pfr_metrics[id];
+    struct json_object *object;
+
+    if (metric->derive == PFR_RATE)
+        return rate_json(run, id);
+    if (!pfr_metric_set_has(&run->present, id))
+        return NULL;
+    if (metric->kind == PFR_GAUGE)
+        return gauge_json(run, id);
+    object = json_object_new_object();
+    pfr_json_add(object, "total",
+                 pfr_json_value(metric->unit, run->total[id - PFR_PID_END]));
+    return object;
+}
+
+static struct json_object *measurements_json(const struct pfr_snapshot *snapshot)
+{
+    struct json_object *object = json_object_new_object();
+
+    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
+        struct json_object *value =
+            pfr_metric_set_has(&snapshot->info->selection->wanted, (enum pfr_metric_id)id)
+                ? measurement_json(snapshot->run, (enum pfr_metric_id)id)
+                : NULL;
+
+        if (value)
+            pfr_json_add(object, pfr_metrics[id].key, value);
+    }
+    return object;
+}
+
+static struct json_object *histogram_json(const struct pfr_stat *stat, enum pfr_unit unit)
+{
+    struct json_object *object = json_object_new_object();
+    struct json_object *edge_array = json_object_new_array();
+    struct json_object *weight_array = json_object_new_array();
+    double edges[BINS + 1];
+    int64_t weights[BINS];
+
+    pfr_histogram_bins(&stat->histogram, stat->min, stat->max, BINS, edges, weights);
+    for (int i = 0; i <= BINS; i++)
+        json_object_array_add(edge_array, pfr_json_real(unit, edges[i]));
+    for (int i = 0; i < BINS; i++)
+        json_object_array_add(weight_array, pfr_json_value(PFR_SECONDS, weights[i]));
+    pfr_json_add(object, "edges", edge_array);
+    pfr_json_add(object, "seconds", weight_array);
+    return object;
+}
+
+static struct json_object *histograms_json(const struct pfr_snapshot *snapshot)
+{
+    struct json_object *object = json_object_new_object();
+
+    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
+        const struct pfr_stat *stat = snapshot->run->stat[id - PFR_PID_END];
+
+        if (pfr_metrics[id].detail && stat && stat->weighted > 1 && stat->max > stat->min &&
+            pfr_metric_set_has(&snapshot->info->selection->wanted, (enum pfr_metric_id)id))
+            pfr_json_add(object, pfr_metrics[id].key, histogram_json(stat, pfr_metrics[id].unit));
+    }
+    return object;
+}
+
+struct json_object *pfr_tally_json(const struct pfr_tally *tally)
+{
+    struct json_object *object = json_object_new_object();
+    char state[PFR_STATE_SIZE];
+
+    for (int i = 0; i < PFR_TALLY_CODES && tally->count[i]; i++) {
+        pfr_state_text(tally->code[i], state);
+        pfr_json_add(object, state, json_object_new_int64(tally->count[i]));
+    }
+    if (tally->other)
+        pfr_json_add(object, "other", json_object_new_int64(tally->other));
+    return object;
+}
+
+static struct json_object *process_json(const struct pfr_top_process *process,
+                                        const struct pfr_info *info, int64_t first_stamp)
+{
+    struct json_object *object = json_object_new_object();
+
+    pfr_json_add(object, "pid", json_object_new_int64(process->pid));
+    pfr_json_add(object, "comm", pfr_json_text(process->comm));
+    if (process->cmd)
+        pfr_json_add(object, "ps_cmd", pfr_json_text(process->cmd));
+    pfr_json_add(object, "first_seconds", pfr_json_value(PFR_SECONDS, process->row.from - first_stamp));
+    pfr_json_add(object, "last_seconds", pfr_json_value(PFR_SECONDS, process->row.to - first_stamp));
+    for (int id = 0; id < PFR_PID_END; id++) {
+        if (!(process->row.present >> id & 1) ||
+            !pfr_metric_set_has(&info->selection->wanted, (enum pfr_metric_id)id))
+            continue;
+        pfr_json_add(object, pfr_metrics[id].key,
+                     pfr_metrics[id].reduce == PFR_TALLY
+                         ? pfr_tally_json(&process->row.states)
+                         : pfr_json_value(pfr_metrics[id].unit, process->row.value[id]));
+    }
+    return object;
+}
+
+static struct json_object *processes_json(const struct pfr_snapshot *snapshot)
+{
+    struct json_object *object = json_object_new_object(), *top = json_object_new_array();
+
+    pfr_json_add(object, "seen", json_object_new_int64((int64_t)snapshot->processes_seen));
+    for (uint32_t i = 0; i < snapshot->run->top_count; i++)
+        json_object_array_add(top, process_json(&snapshot->run->top[i], snapshot->info,
+                                                snapshot->run->first_stamp));
+    pfr_json_add(object, "top", top);
+    return object;
+}
+
+static struct json_object *commands_json(const struct pfr_snapshot *snapshot)
+{
+    struct json_object *array = json_object_new_array();
+    const struct pfr_metric_set *wanted = &snapshot->info->selection->wanted;
+
+    for (uint32_t i = 0; i < snapshot->run->commands.count; i++) {
+        const struct pfr_command *command = &snapshot->run->commands.list[i];
+        struct json_object *row;
+
+        if (!command->run.processes)
+            continue;
+        row = json_object_new_object();
+        pfr_json_add(row, "comm", pfr_json_text(command->name));
+        pfr_json_add(row, "processes", json_object_new_int64(command->run.processes));
+        if (pfr_metric_set_has(wanted, PFR_PS_CPU_SECONDS))
+            pfr_json_add(row, "ps_cpu_seconds_total", pfr_json_value(PFR_SECONDS, command->run.cpu));
+        if (pfr_metric_set_has(wanted, PFR_PS_RSS))
+            pfr_json_add(row, "ps_rss_total", json_object_new_int64(command->run.rss));
+        if (pfr_metric_set_has(wanted, PFR_PROC_IO_READ_BYTES))
+            pfr_json_add(row, "proc_io_read_bytes_total", json_object_new_int64(command->run.read));
+        if (pfr_metric_set_has(wanted, PFR_PROC_IO_WRITE_BYTES))
+            pfr_json_add(row, "proc_io_write_bytes_total",
+                         json_object_new_int64(command->run.write));
+        json_object_array_add(array, row);
+    }
+    return array;
+}
+
+static struct json_object *tasks_json(const struct pfr_snapshot *snapshot)
+{
+    struct json_object *array = json_object_new_array();
+
+    for (uint32_t i = 0; i < snapshot->task_count; i++) {
+        const struct pfr_task *task = &snapshot->tasks[i];
+        struct json_object *row = json_object_new_object();
+
+        pfr_json_add(row, "pid", json_object_new_int64(task->pid));
+        pfr_json_add(row, "rank", json_object_new_int(task->rank));
+        pfr_json_add(row, "start_seconds",
+                     pfr_json_value(PFR_SECONDS, task->started - snapshot->info->start));
+        if (task->ended) {
+            pfr_json_add(row, "end_seconds",
+                         pfr_json_value(PFR_SECONDS, task->ended - snapshot->info->start));
+            if (WIFSIGNALED(task->wait_status))
+                pfr_json_add(row, "signal", json_object_new_int(WTERMSIG(task->wait_status)));
+            else
+                pfr_json_add(row, "exit", json_object_new_int(WEXITSTATUS(task->wait_status)));
+        }
+        json_object_array_add(array, row);
+    }
+    return array;
+}
+
+static struct json_object *cost_json(const struct pfr_cost *cost)
+{
+    const struct { const char *key; uint64_t value; bool always; } counts[] = {
+        { "ticks", cost->ticks, true },
+        { "late_ticks", cost->late_ticks, true },
+        { "reads", cost->reads, true },
+        { "series_bytes", (uint64_t)cost->series_bytes, true },
+        { "write_errors", cost->write_errors, false },
+        { "lost_windows", cost->lost_windows, false },
+        { "hidden_processes", cost->hidden, false },
+        { "denied_reads", cost->denied, false },
+        { "malformed_reads", cost->malformed, false },
+        { "out_of_memory", cost->no_memory, false },
+    };
+    struct json_object *object = json_object_new_object();
+
+    pfr_json_add(object, "cpu_seconds", pfr_json_value(PFR_SECONDS, cost->cpu));
+    pfr_json_add(object, "max_rss", json_object_new_int64(cost->max_rss));
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (counts[i].always || counts[i].value)
+            pfr_json_add(object, counts[i].key, json_object_new_int64((int64_t)counts[i].value));
+    pfr_json_add(object, "series_window_seconds", pfr_json_value(PFR_SECONDS, cost->series_window));
+    return object;
+}
+
+/* The tasks' own time: from the first start to the last end, or to now. */
+static int64_t elapsed(const struct pfr_snapshot *snapshot)
+{
+    int64_t from = INT64_MAX, to = 0;
+
+    for (uint32_t i = 0; i < snapshot->task_count; i++) {
+        const struct pfr_task *task = &snapshot->tasks[i];
+        int64_t end = task->ended ? task->ended : snapshot->now;
+
+        from = task->started < from ? task->started : from;
+        to = end > to ? end : to;
+    }
+    return to > from ? to - from : snapshot->now - snapshot->info->start;
+}
+
+struct json_object *pfr_summary_json(const struct pfr_snapshot *snapshot)
+{
+    struct json_object *object = json_object_new_object();
+
+    if (!object)
+        return NULL;
+    pfr_json_add(object, "schema", json_object_new_string(PFR_SCHEMA_SUMMARY));
+    pfr_json_add(object, "state", json_object_new_string(pfr_state_name(snapshot->state)));
+    pfr_json_add(object, "n_pending", json_object_new_int64(snapshot->pending));
+    pfr_json_add(object, "ts", pfr_json_time(snapshot->wall));
+    pfr_json_add(object, "elapsed_seconds",
+                 pfr_json_value(PFR_SECONDS, elapsed(snapshot)));
+    pfr_json_add(object, "info", pfr_info_json(snapshot->info));
+    pfr_json_add(object, "num_samples", json_object_new_int64((int64_t)snapshot->run->num_samples));
+    pfr_json_add(object, "num_windows", json_object_new_int64((int64_t)snapshot->run->num_windows));
+    if (snapshot->run->counter_falls)
+        pfr_json_add(object, "counter_falls",
+                     json_object_new_int64((int64_t)snapshot->run->counter_falls));
+    pfr_json_add(object, "measurements", measurements_json(snapshot));
+    pfr_json_add(object, "histograms", histograms_json(snapshot));
+    pfr_json_add(object, "tasks", tasks_json(snapshot));
+    pfr_json_add(object, "processes", processes_json(snapshot));
+    pfr_json_add(object, "commands", commands_json(snapshot));
+    pfr_json_add(object, "sampler", cost_json(&snapshot->cost));
+    return object;
+}

@@ -1,0 +1,17 @@
+/* The summary: one JSON object that says how the run went, or goes. */
+#ifndef PFR_RECORD_SUMMARY_H
+#define PFR_RECORD_SUMMARY_H
+
+#include "common/record/json.h"
+#include "common/record/schema.h"
+
+/* NULL when memory ran out. */
+struct json_object *pfr_summary_json(const struct pfr_snapshot *snapshot);
+
+/* The facts of a run, shared by summary and series header. */
+struct json_object *pfr_info_json(const struct pfr_info *info);
+
+/* {"S": 9, "R": 1} */
+struct json_object *pfr_tally_json(const struct pfr_tally *tally);
+
+#endif

@@ -1,0 +1,204 @@
+#include "tools/profres/cage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/cleanup.h"
+#include "common/base/fd.h"
+
+/*
+ * Those that only account. Not cpu and not cpuset: a group of one's own there
+ * changes how the command competes for cores.
+ */
+static const enum pfr_controller accounting[] = { PFR_MEMORY, PFR_CPUACCT, PFR_PIDS, PFR_BLKIO };
+
+/* ---- v1, through libcgroup ---- */
+
+static struct cgroup *make_v1(const char *own, enum pfr_controller controller)
+{
+    char name[PFR_CGPATH_SIZE + 32];
+    struct cgroup *group;
+
+    snprintf(name, sizeof(name), "%s/profres-%d", strcmp(own, "/") == 0 ? "" : own, (int)getpid());
+    group = cgroup_new_cgroup(name + 1); /* libcgroup's names have no leading slash */
+    if (!group)
+        return NULL;
+    if (!cgroup_add_controller(group, pfr_controller_name(controller)) ||
+        cgroup_create_cgroup(group, 1) != 0)
+        cgroup_free(&group);
+    return group;
+}
+
+static int make_all_v1(struct pfr_cage *cage)
+{
+    int made = 0;
+
+    if (cgroup_init() != 0)
+        return 0;
+    for (size_t i = 0; i < PFR_COUNT(accounting); i++) {
+        const struct pfr_cgdir *own = &cage->own.dirs[accounting[i]];
+
+        /* libcgroup prints an error of its own where it may not write */
+        if (!own->dir[0] || access(own->dir, W_OK) < 0)
+            continue;
+        cage->v1[accounting[i]] = make_v1(own->path, accounting[i]);
+        made += cage->v1[accounting[i]] != NULL;
+    }
+    return made;
+}
+
+/* ---- v2, by hand: libcgroup would switch on controllers in every ancestor ---- */
+
+static void read_in(const char *dir, const char *file, char *text, size_t size)
+{
+    char path[PATH_MAX];
+
+    text[0] = '\0';
+    if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, file) < sizeof(path))
+        pfr_file_read_text(AT_FDCWD, path, text, size);
+}
+
+static bool gives_memory(const char *dir)
+{
+    char text[512];
+
+    read_in(dir, "cgroup.subtree_control", text, sizeof(text));
+    return strstr(text, "memory") != NULL;
+}
+
+/* A limit on this level would be escaped by going above it. */
+static bool has_limit(const char *dir)
+{
+    static const char *const limits[] = { "memory.max", "memory.high", "memory.swap.max",
+                                          "cpu.max", "pids.max" };
+    char text[256];
+
+    for (size_t i = 0; i < PFR_COUNT(limits); i++) {
+        read_in(dir, limits[i], text, sizeof(text));
+        if (text[0] && strncmp(text, "max", 3) != 0)
+            return true;
+    }
+    read_in(dir, "cpuset.cpus", text, sizeof(text));
+    return text[0] && text[0] != '\n';
+}
+
+/* The nearest place upwards where a child would have memory accounting; else here. */
+static void choose_parent(const struct pfr_cgdir *own, char *parent, size_t size)
+{
+    char dir[PFR_CGPATH_SIZE];
+
+    snprintf(dir, sizeof(dir), "%s", own->dir);
+    snprintf(parent, size, "%s", own->dir);
+    while (access(dir, W_OK) == 0) {
+        char *slash = strrchr(dir, '/');
+
+        if (gives_memory(dir)) {
+            snprintf(parent, size, "%s", dir);
+            return;
+        }
+        if (has_limit(dir) || !slash || strcmp(dir, own->mount) == 0)
+            return;
+        *slash = '\0';
+    }
+}
+
+static int make_v2(struct pfr_cage *cage)
+{
+    const struct pfr_cgdir *own = &cage->own.dirs[PFR_UNIFIED];
+    char parent[PFR_CGPATH_SIZE];
+
+    if (!own->dir[0])
+        return 0;
+    choose_parent(own, parent, sizeof(parent));
+    snprintf(cage->v2, sizeof(cage->v2), "%s/profres-%d", parent, (int)getpid());
+    if (mkdir(cage->v2, 0755) == 0)
+        return 1;
+    cage->v2[0] = '\0';
+    return 0;
+}
+
+int pfr_cage_make(struct pfr_cage *cage, const struct pfr_env *env)
+{
+    memset(cage, 0, sizeof(*cage));
+    if (pfr_cgtarget_resolve(env, getpid(), getpid(), &cage->own) < 0)
+        return 0;
+    return make_all_v1(cage) + make_v2(cage);
+}
+
+static int write_pid(const char *dir, pid_t pid)
+{
+    char path[PATH_MAX], text[16];
+    PFR_AUTO_FD fd = -1;
+
+    if ((size_t)snprintf(path, sizeof(path), "%s/cgroup.procs", dir) >= sizeof(path))
+        return -ENAMETOOLONG;
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    return pfr_fd_write_all(fd, text, (size_t)snprintf(text, sizeof(text), "%d", (int)pid));
+}
+
+int pfr_cage_enter(struct pfr_cage *cage, pid_t pid)
+{
+    int r;
+
+    if (cage->v2[0] && (r = write_pid(cage->v2, pid)) < 0)
+        return r;
+    for (int i = 0; i < PFR_CONTROLLER_COUNT; i++)
+        if (cage->v1[i] && cgroup_attach_task_pid(cage->v1[i], pid) != 0)
+            return -EACCES;
+    return 0;
+}
+
+/* ---- removal ---- */
+
+static void move_processes(const char *from, const char *to)
+{
+    char text[65536];
+
+    read_in(from, "cgroup.procs", text, sizeof(text));
+    for (char *p = text; *p;) {
+        int pid = 0, used = 0;
+
+        if (sscanf(p, "%d\n%n", &pid, &used) != 1 || used == 0)
+            break;
+        write_pid(to, (pid_t)pid);
+        p += used;
+    }
+}
+
+/* The command may have made cgroups of its own below. */
+static void remove_v2(const char *path, const char *home)
+{
+    PFR_AUTO_DIR *dir = opendir(path);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        char child[PATH_MAX];
+
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+            (size_t)snprintf(child, sizeof(child), "%s/%s", path, entry->d_name) < sizeof(child))
+            remove_v2(child, home);
+    }
+    move_processes(path, home);
+    rmdir(path);
+}
+
+void pfr_cage_remove(struct pfr_cage *cage)
+{
+    for (int i = 0; i < PFR_CONTROLLER_COUNT; i++) {
+        if (!cage->v1[i])
+            continue;
+        cgroup_delete_cgroup_ext(cage->v1[i], CGFLAG_DELETE_RECURSIVE);
+        cgroup_free(&cage->v1[i]);
+    }
+    if (cage->v2[0])
+        remove_v2(cage->v2, cage->own.dirs[PFR_UNIFIED].dir);
+    cage->v2[0] = '\0';
+}

@@ -1,0 +1,47 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/cleanup.h"
+#include "tools/profres/profres.h"
+
+static const struct {
+    const char *name;
+    int (*command)(int argc, char **argv);
+    const char *help;
+} commands[] = {
+    { "run", pfr_command_run, "run a command and measure it" },
+    { "metrics", pfr_command_metrics, "list what can be measured, and what can be measured here" },
+};
+
+static void print_help(FILE *out)
+{
+    fputs("usage: profres COMMAND [option...]\n\n"
+          "What a job step needs of memory, cores and storage, from the kernel's own counters.\n\n"
+          "commands:\n",
+          out);
+    for (size_t i = 0; i < PFR_COUNT(commands); i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
+    fputs("\n'profres COMMAND --help' tells more; so do profres(1) and profres-COMMAND(1).\n", out);
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+
+    for (size_t i = 0; i < PFR_COUNT(commands); i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return commands[i].command(argc - 1, argv + 1);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help(stdout);
+        return EXIT_SUCCESS;
+    }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        puts("profres " PACKAGE_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (*name)
+        fprintf(stderr, "profres: there is no command '%s'\n\n", name);
+    print_help(stderr);
+    return PFR_EXIT_USAGE;
+}

@@ -1,0 +1,12 @@
+/* The command people type: one function per subcommand. */
+#ifndef PFR_PROFRES_PROFRES_H
+#define PFR_PROFRES_PROFRES_H
+
+#define PFR_EXIT_FAILURE 1
+#define PFR_EXIT_USAGE 2
+
+/* argv[0] is the subcommand; the exit status. */
+int pfr_command_run(int argc, char **argv);
+int pfr_command_metrics(int argc, char **argv);
+
+#endif

@@ -1,0 +1,444 @@
+#include "tools/sampler/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/fd.h"
+#include "common/base/log.h"
+#include "common/base/parse.h"
+#include "common/record/file.h"
+#include "common/record/summary.h"
+
+/* Kept files cost the kernel a page each; past this they are opened per tick. */
+#define FDS_MOST 16384
+#define FDS_OTHER 96
+
+int pfr_session_init(struct pfr_session *session, const struct pfr_options *options, char *error,
+                     size_t size)
+{
+    memset(session, 0, sizeof(*session));
+    session->options = *options;
+    session->dirfd = session->series.fd = session->procs.proc_fd = session->track.proc_fd = -1;
+    if (pfr_selection_parse(&session->selection, options->metrics, error, size) < 0)
+        return -EINVAL;
+    pfr_env_init(&session->env, options->root);
+    pfr_process_table_init(&session->processes);
+    session->tasks = calloc(PFR_TASKS_MAX, sizeof(*session->tasks));
+    if (!session->tasks || pfr_run_init(&session->run, options->top) < 0) {
+        snprintf(error, size, "out of memory");
+        return -ENOMEM;
+    }
+    pfr_window_init(&session->window, &session->selection, &session->processes, options->top);
+    return 0;
+}
+
+void pfr_session_release(struct pfr_session *session)
+{
+    pfr_series_release(&session->series);
+    pfr_cgroup_release(&session->cgroup);
+    pfr_procs_release(&session->procs);
+    pfr_track_release(&session->track);
+    pfr_window_release(&session->window);
+    pfr_run_release(&session->run);
+    pfr_process_table_release(&session->processes);
+    free(session->tasks);
+    if (session->dirfd >= 0)
+        close(session->dirfd);
+}
+
+/* ---- the summary ---- */
+
+static void measure_self(struct pfr_session *session)
+{
+    struct pfr_cost *cost = &session->cost;
+    const struct pfr_procs_trouble *trouble = &session->procs.trouble;
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    cost->cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * PFR_NS_PER_S +
+                (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+    cost->max_rss = usage.ru_maxrss * 1024;
+    cost->reads = pfr_fd_reads();
+    cost->series_bytes = session->series.bytes;
+    cost->series_window = session->series.window;
+    cost->hidden = trouble->hidden;
+    cost->no_memory = trouble->no_memory;
+    cost->denied = cost->malformed = 0;
+    for (int i = 0; i < PFR_PROCFILES; i++) {
+        cost->denied += trouble->denied[i];
+        cost->malformed += trouble->malformed[i];
+    }
+}
+
+static struct pfr_snapshot take_snapshot(struct pfr_session *session)
+{
+    struct pfr_snapshot snapshot = {
+        .info = &session->info,
+        .run = &session->run,
+        .state = session->state,
+        .pending = session->processes.live,
+        .processes_seen = session->processes.total,
+        .wall = pfr_env_now(&session->env, CLOCK_REALTIME),
+        .now = pfr_env_now(&session->env, CLOCK_MONOTONIC),
+        .tasks = session->tasks,
+        .task_count = session->task_count,
+    };
+
+    measure_self(session);
+    snapshot.cost = session->cost;
+    snapshot.cost.write_errors += session->series.errors;
+    return snapshot;
+}
+
+/* Makes the summary and puts it in its file; the file may fail (R73). */
+static struct json_object *write_summary(struct pfr_session *session)
+{
+    struct pfr_snapshot snapshot = take_snapshot(session);
+    struct json_object *object = pfr_summary_json(&snapshot);
+    const char *text;
+    int r;
+
+    if (!object || session->dirfd < 0)
+        return object;
+    text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+                                                      JSON_C_TO_STRING_SPACED |
+                                                      JSON_C_TO_STRING_NOSLASHESCAPE);
+    r = pfr_file_replace(session->dirfd, session->summary_name, text, strlen(text));
+    if (r < 0) {
+        session->cost.write_errors++;
+        if (!session->summary_told)
+            pfr_warning("cannot write %s: %s; the last one written stays", session->summary_name,
+                        strerror(-r));
+        session->summary_told = true;
+    }
+    return object;
+}
+
+/* ---- windows ---- */
+
+static void offer_living(struct pfr_session *session)
+{
+    pfr_run_forget_living(&session->run);
+    for (uint32_t i = 0; i < session->processes.high; i++)
+        if (session->processes.slots[i].used && i < session->window.sum_capacity &&
+            session->window.sums[i].known)
+            pfr_run_offer(&session->run, &session->processes.slots[i],
+                          &session->window.sums[i].run);
+}
+
+static void close_window(struct pfr_session *session)
+{
+    struct pfr_usage usage;
+    int r = pfr_window_close(&session->window, &session->run, &usage);
+
+    if (r < 0)
+        session->cost.lost_windows++;
+    if (r > 0)
+        pfr_series_usage(&session->series, &usage);
+    pfr_window_reopen(&session->window, &session->run);
+    offer_living(session);
+}
+
+/* Windows end at fixed times; one that was missed is not made up for. */
+static void end_window_if_due(struct pfr_session *session)
+{
+    int64_t now = pfr_env_now(&session->env, CLOCK_MONOTONIC);
+
+    if (now < session->window_end)
+        return;
+    close_window(session);
+    json_object_put(write_summary(session));
+    while (session->window_end <= now)
+        session->window_end += session->series.window;
+}
+
+/* ---- sampling ---- */
+
+static bool wants_processes(const struct pfr_session *session)
+{
+    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+        if (pfr_metric_set_has(&session->selection.collect, (enum pfr_metric_id)id) &&
+            pfr_metric_collector((enum pfr_metric_id)id) == PFR_FROM_PROCS)
+            return true;
+    return false;
+}
+
+static void note_cgroup_gone(struct pfr_session *session)
+{
+    if (session->cgroup_gone)
+        return;
+    session->cgroup_gone = true;
+    pfr_warning("the step's cgroup was removed while it ran; its counters end here");
+    pfr_series_event(&session->series, "cgroup_gone", pfr_env_now(&session->env, CLOCK_REALTIME),
+                     pfr_env_now(&session->env, CLOCK_MONOTONIC), NULL);
+}
+
+static void set_rusage(struct pfr_session *session, struct pfr_sample *sample)
+{
+    if (session->tasks_ended == 0)
+        return;
+    sample->stamp[PFR_FROM_WAIT] = pfr_env_now(&session->env, CLOCK_MONOTONIC);
+    if (session->rusage_cpu >= 0)
+        pfr_sample_set(sample, PFR_RUSAGE_CPU_SECONDS, session->rusage_cpu);
+    if (session->rusage_max_rss > 0)
+        pfr_sample_set(sample, PFR_RUSAGE_MAX_RSS, session->rusage_max_rss);
+}
+
+/*
+ * Processes before the cgroup: CPU used while we read belongs to the cgroup's
+ * number and not yet to a process, so the unattributed rest does not go below
+ * zero.
+ */
+static void take_sample(struct pfr_session *session)
+{
+    struct pfr_readings *readings = &session->window.readings;
+    struct pfr_sample *sample;
+    int listed;
+
+    if (pfr_readings_are_full(readings, session->processes.live))
+        close_window(session);
+    sample = pfr_readings_begin(readings);
+    if (!sample) {
+        session->procs.trouble.no_memory++;
+        return;
+    }
+    sample->wall = pfr_env_now(&session->env, CLOCK_REALTIME);
+    listed = pfr_track_list(&session->track);
+    if (wants_processes(session))
+        pfr_procs_collect(&session->procs, session->track.pids, session->track.count, readings);
+    else
+        sample->empty = listed <= 0 && session->tasks_ended == session->task_count;
+    if (!pfr_cgroup_collect(&session->cgroup, sample))
+        note_cgroup_gone(session);
+    set_rusage(session, sample);
+    session->cost.ticks++;
+}
+
+void pfr_session_tick(struct pfr_session *session)
+{
+    if (!session->started || session->finished)
+        return;
+    take_sample(session);
+    end_window_if_due(session);
+}
+
+/* ---- start ---- */
+
+static uint32_t fds_budget(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur <= FDS_OTHER)
+        return 0;
+    return limit.rlim_cur - FDS_OTHER > FDS_MOST ? FDS_MOST : (uint32_t)limit.rlim_cur - FDS_OTHER;
+}
+
+static int open_collectors(struct pfr_session *session, pid_t pid, char *error, size_t size)
+{
+    int r = pfr_cgtarget_resolve(&session->env, pid, getpid(), &session->target);
+
+    if (r < 0) {
+        snprintf(error, size, "cannot find the cgroups of process %d: %s", (int)pid, strerror(-r));
+        return r;
+    }
+    pfr_availability_init(&session->have);
+    pfr_cgroup_open(&session->cgroup, &session->env, &session->target, &session->selection.collect,
+                    &session->have);
+    r = pfr_procs_open(&session->procs, &session->env, &session->processes,
+                       &session->selection.collect, fds_budget(), &session->have);
+    if (r == 0)
+        r = pfr_track_open(&session->track, &session->env, &session->target,
+                           session->options.tree);
+    if (r < 0) {
+        snprintf(error, size, "cannot read %s: %s", session->env.proc, strerror(-r));
+        return r;
+    }
+    pfr_availability_grant(&session->have, PFR_RUSAGE_CPU_SECONDS);
+    pfr_availability_grant(&session->have, PFR_RUSAGE_MAX_RSS);
+    pfr_availability_derive(&session->have);
+    return 0;
+}
+
+/* What was not selected was not looked for: its reason says so. */
+static void mark_unselected(struct pfr_session *session)
+{
+    for (int i = 0; i < PFR_METRIC_COUNT; i++) {
+        enum pfr_metric_id id = (enum pfr_metric_id)i;
+
+        if (!pfr_metric_set_has(&session->selection.wanted, id) &&
+            (pfr_metric_set_has(&session->have.available, id) ||
+             strcmp(session->have.reason[id], "not probed") == 0))
+            pfr_availability_deny(&session->have, id,
+                                  pfr_metrics[id].costly ? "not selected: slows the application"
+                                                         : "not selected");
+    }
+}
+
+static void describe(struct pfr_session *session)
+{
+    struct pfr_info *info = &session->info;
+    struct utsname names;
+
+    uname(&names);
+    snprintf(session->kernel, sizeof(session->kernel), "%s %s %s", names.sysname, names.release,
+             names.machine);
+    *info = (struct pfr_info){
+        .job = session->options.job,
+        .step = session->options.step,
+        .node = session->options.node,
+        .command = session->options.command,
+        .kernel = session->kernel,
+        .cgroup_mode = pfr_cgtarget_mode(&session->target),
+        .process_source = pfr_track_source(&session->track, &session->target),
+        .cpus = sysconf(_SC_NPROCESSORS_ONLN),
+        .mem_total = session->env.mem_total,
+        .interval = session->options.interval,
+        .window = session->options.window,
+        .top = session->options.top,
+        .wall_start = pfr_env_now(&session->env, CLOCK_REALTIME),
+        .start = pfr_env_now(&session->env, CLOCK_MONOTONIC),
+        .selection = &session->selection,
+        .have = &session->have,
+    };
+    for (int i = 0; i < PFR_CONTROLLER_COUNT; i++) {
+        const struct pfr_cgdir *dir = &session->target.dirs[i];
+
+        if (dir->path[0])
+            info->cgroups[info->cgroup_count++] =
+                (struct pfr_info_cgroup){ pfr_controller_name((enum pfr_controller)i), dir->path,
+                                          dir->reason, dir->scoped };
+    }
+}
+
+/* No directory, no files: the run is measured all the same. */
+static void open_files(struct pfr_session *session)
+{
+    char path[PATH_MAX], name[256];
+    int r = -ENAMETOOLONG;
+
+    session->series.fd = -1;
+    if (session->options.dir &&
+        (size_t)snprintf(path, sizeof(path), "%s/%s", session->options.dir,
+                         session->options.step) < sizeof(path))
+        r = session->dirfd = pfr_dir_make(path);
+    if (session->options.dir && r < 0)
+        pfr_warning("cannot make %s: %s; measuring without files", path, strerror(-r));
+    snprintf(session->summary_name, sizeof(session->summary_name), "%.200s.json",
+             session->options.node);
+    snprintf(name, sizeof(name), "%.200s.jsonl", session->options.node);
+    r = pfr_series_open(&session->series, &session->info, session->dirfd, name);
+    if (r < 0 && session->dirfd >= 0 && !session->series.told)
+        pfr_warning("cannot write %s: %s; going on without the series", name, strerror(-r));
+}
+
+static int begin(struct pfr_session *session, pid_t pid, char *error, size_t size)
+{
+    int r = open_collectors(session, pid, error, size);
+
+    if (r < 0)
+        return r;
+    if (session->options.lenient)
+        memset(&session->selection.named, 0, sizeof(session->selection.named));
+    r = pfr_selection_restrict(&session->selection, &session->have, error, size);
+    if (r < 0)
+        return r;
+    mark_unselected(session);
+    describe(session);
+    open_files(session);
+    session->window_end = session->info.start + session->options.window;
+    session->started = true;
+    return 0;
+}
+
+int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, char *error,
+                           size_t size)
+{
+    struct json_object *event;
+    int64_t now;
+    int r;
+
+    if (session->task_count == PFR_TASKS_MAX) {
+        snprintf(error, size, "more than %d tasks on one node", PFR_TASKS_MAX);
+        return -E2BIG;
+    }
+    if (!session->started && (r = begin(session, pid, error, size)) < 0)
+        return r;
+    now = pfr_env_now(&session->env, CLOCK_MONOTONIC);
+    session->tasks[session->task_count++] =
+        (struct pfr_task){ .pid = pid, .rank = rank, .started = now };
+    event = json_object_new_object();
+    pfr_json_add(event, "pid", json_object_new_int64(pid));
+    pfr_json_add(event, "rank", json_object_new_int(rank));
+    pfr_series_event(&session->series, "task_start", pfr_env_now(&session->env, CLOCK_REALTIME),
+                     now, event);
+    take_sample(session);
+    if (session->task_count == 1)
+        json_object_put(write_summary(session));
+    return 0;
+}
+
+/* ---- end ---- */
+
+static void end_event(struct pfr_session *session, const struct pfr_task *task)
+{
+    struct json_object *event = json_object_new_object();
+
+    pfr_json_add(event, "pid", json_object_new_int64(task->pid));
+    pfr_json_add(event, "rank", json_object_new_int(task->rank));
+    if (WIFSIGNALED(task->wait_status))
+        pfr_json_add(event, "signal", json_object_new_int(WTERMSIG(task->wait_status)));
+    else
+        pfr_json_add(event, "exit", json_object_new_int(WEXITSTATUS(task->wait_status)));
+    pfr_series_event(&session->series, "task_exit", pfr_env_now(&session->env, CLOCK_REALTIME),
+                     task->ended, event);
+}
+
+void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct pfr_task_end *end)
+{
+    struct pfr_task *task = NULL;
+
+    for (uint32_t i = 0; i < session->task_count && !task; i++)
+        if (session->tasks[i].pid == pid && !session->tasks[i].ended)
+            task = &session->tasks[i];
+    if (!task)
+        return;
+    task->wait_status = end->wait_status;
+    task->ended = end->ended ? end->ended : pfr_env_now(&session->env, CLOCK_MONOTONIC);
+    if (end->started)
+        task->started = end->started;
+    session->tasks_ended++;
+    if (end->cpu < 0 || session->rusage_cpu < 0)
+        session->rusage_cpu = -1; /* a sum with one missing is no sum */
+    else
+        session->rusage_cpu += end->cpu;
+    if (end->max_rss > session->rusage_max_rss)
+        session->rusage_max_rss = end->max_rss;
+    take_sample(session);
+    end_event(session, task);
+    if (session->tasks_ended == session->task_count)
+        session->state = PFR_DRAINING;
+}
+
+struct json_object *pfr_session_finish(struct pfr_session *session)
+{
+    struct pfr_snapshot snapshot;
+
+    if (!session->started || session->finished)
+        return NULL;
+    /* The last task's end has just been read; without one, read now. */
+    if (session->state == PFR_LIVE)
+        take_sample(session);
+    close_window(session);
+    session->finished = true;
+    session->state = PFR_COMPLETE;
+    snapshot = take_snapshot(session);
+    pfr_series_final(&session->series, &snapshot);
+    return write_summary(session);
+}

@@ -1,0 +1,86 @@
+/*
+ * One profiled step on one node: collectors, window, run and files put
+ * together. It knows nothing of timing or of who asks; loop.c does.
+ */
+#ifndef PFR_SAMPLER_SESSION_H
+#define PFR_SAMPLER_SESSION_H
+
+#include "common/collect/cgroup.h"
+#include "common/collect/procs.h"
+#include "common/metric/window.h"
+#include "common/record/series.h"
+#include "tools/sampler/track.h"
+
+struct pfr_options {
+    const char *root; /* "" is the live system */
+    const char *job, *step, *node;
+    char *const *command;
+    const char *dir; /* of the job; NULL: no files */
+    const char *metrics;
+    int64_t interval, window;
+    uint32_t top;
+    pid_t tree; /* whose descendants are the step, when there is no cgroup */
+    bool lenient; /* a named key that cannot be had is left out, not refused */
+};
+
+#define PFR_TASKS_MAX 4096
+
+struct pfr_session {
+    struct pfr_options options;
+    struct pfr_env env;
+    struct pfr_selection selection;
+    struct pfr_availability have;
+    struct pfr_cgtarget target;
+    struct pfr_track track;
+    struct pfr_process_table processes;
+    struct pfr_cgroup cgroup;
+    struct pfr_procs procs;
+    struct pfr_window window;
+    struct pfr_run run;
+    struct pfr_info info;
+    struct pfr_series series;
+    int dirfd;
+    char kernel[256];
+    char summary_name[256];
+    enum pfr_state state;
+    bool started, finished;
+    uint32_t task_count, tasks_ended;
+    struct pfr_task *tasks;
+    int64_t rusage_cpu, rusage_max_rss; /* of the tasks that ended; 0 = none */
+    int64_t window_end;
+    struct pfr_cost cost;
+    bool cgroup_gone, summary_told;
+};
+
+/* 0, or -EINVAL with a sentence in error when the options make no sense. */
+int pfr_session_init(struct pfr_session *session, const struct pfr_options *options, char *error,
+                     size_t size);
+void pfr_session_release(struct pfr_session *session);
+
+/*
+ * A task is there and has not run yet: finds out where it is, takes the first
+ * sample. 0, or -errno with a sentence in error when nothing can be measured
+ * or a named measurement cannot.
+ */
+int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, char *error,
+                           size_t size);
+
+/* One sample; closes the window when that is due. */
+void pfr_session_tick(struct pfr_session *session);
+
+struct pfr_task_end {
+    int wait_status;
+    int64_t started, ended; /* as the one who waited saw it; 0 = take ours */
+    int64_t cpu, max_rss;   /* rusage; < 0 = not known */
+};
+
+/* A task has ended: the last sample that its cgroup can give. */
+void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct pfr_task_end *end);
+
+/*
+ * The end: last sample, last window, COMPLETE. The summary (json_object_put
+ * it), also when no file could be written; NULL when nothing was started.
+ */
+struct json_object *pfr_session_finish(struct pfr_session *session);
+
+#endif
