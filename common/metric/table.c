@@ -76,7 +76,8 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
     [PFR_PS_RSS_TOTAL] = {
         ROW("ps_rss_total", GAUGE, BYTES, MAX, STEP,
             "largest simultaneous sum of ps_rss; counts shared pages repeatedly, not physical memory"),
-        .derive = PFR_SUM, .detail = true, .of = OF1(PFR_PS_RSS) },
+        .derive = PFR_SUM, .detail = true, .yields = PFR_CGROUP_MEM_CURRENT,
+        .of = OF1(PFR_PS_RSS) },
     [PFR_PS_VSZ_TOTAL] = SUM_GAUGE("ps_vsz_total", BYTES, PFR_PS_VSZ,
         "largest simultaneous sum of ps_vsz"),
     [PFR_PS_PMEM_TOTAL] = SUM_GAUGE("ps_pmem_total", PERCENT, PFR_PS_PMEM,
@@ -86,7 +87,8 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
     [PFR_PS_PDCPU_TOTAL] = {
         ROW("ps_pdcpu_total", GAUGE, PERCENT, MEAN, STEP,
             "CPU use of the processes seen, 100 = one core"),
-        .derive = PFR_RATE, .detail = true, .of = OF1(PFR_PS_CPU_SECONDS_TOTAL) },
+        .derive = PFR_RATE, .detail = true, .yields = PFR_CGROUP_PDCPU,
+        .of = OF1(PFR_PS_CPU_SECONDS_TOTAL) },
     [PFR_PROC_COUNT] = STEP_GAUGE("proc_count", ITEMS, MAX, "processes alive at a sample"),
     [PFR_PROC_SWAP_TOTAL] = SUM_GAUGE("proc_swap_total", BYTES, PFR_PROC_SWAP,
         "largest simultaneous sum of proc_swap"),
@@ -121,7 +123,7 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
     [PFR_CGROUP_MEM_CURRENT] = {
         ROW("cgroup_mem_current", GAUGE, BYTES, MEAN, STEP,
             "memory charged at a sample, page cache included"),
-        .detail = true, .of = NONE },
+        .detail = true, .yields = PFR_METRIC_NONE, .of = NONE },
     [PFR_CGROUP_MEM_SAMPLED_PEAK] = {
         ROW("cgroup_mem_sampled_peak", GAUGE, BYTES, MAX, STEP,
             "largest cgroup_mem_current seen at a sample; misses what came and went between"),
@@ -137,7 +139,7 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
     [PFR_CGROUP_MEM_NONRECLAIMABLE] = {
         ROW("cgroup_mem_nonreclaimable", GAUGE, BYTES, MAX, STEP,
             "anon + shmem + kernel of one sample: what the step could not do without"),
-        .derive = PFR_ADD, .detail = true,
+        .derive = PFR_ADD, .detail = true, .yields = PFR_METRIC_NONE,
         .of = OF3(PFR_CGROUP_MEM_ANON, PFR_CGROUP_MEM_SHMEM, PFR_CGROUP_MEM_KERNEL) },
     [PFR_CGROUP_MEM_LIMIT] = STEP_GAUGE("cgroup_mem_limit", BYTES, LAST,
         "smallest memory limit from this cgroup up to the root; absent when there is none"),
@@ -160,7 +162,7 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         "the part of cgroup_cpu_seconds in the kernel"),
     [PFR_CGROUP_PDCPU] = {
         ROW("cgroup_pdcpu", GAUGE, PERCENT, MEAN, STEP, "CPU use of the step, 100 = one core"),
-        .derive = PFR_RATE, .detail = true, .of = OF1(PFR_CGROUP_CPU_SECONDS) },
+        .derive = PFR_RATE, .detail = true, .yields = PFR_METRIC_NONE, .of = OF1(PFR_CGROUP_CPU_SECONDS) },
     [PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS] = {
         ROW("cgroup_cpu_unattributed_seconds", COUNTER, SECONDS, DELTA, STEP,
             "cgroup_cpu_seconds less ps_cpu_seconds_total: processes never seen, and after the last sight"),

@@ -128,7 +128,8 @@ struct pfr_metric {
     enum pfr_derive derive;
     bool costly;   /* slows the application: only when named */
     bool monotone; /* a gauge the kernel only raises; true of an empty cgroup too */
-    bool detail;   /* keep every sample in the series, for exact percentiles */
+    bool detail;   /* keep every sample in the series, for exact percentiles ... */
+    enum pfr_metric_id yields; /* ... unless this better one is measured */
     enum pfr_metric_id of[3];
 };
 

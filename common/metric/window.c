@@ -264,12 +264,13 @@ static void derive_rate(struct pfr_window *window, struct pfr_run *run, struct p
 }
 
 /*
- * A sample without processes says nothing of levels: the step is over, or not
- * begun. Its counters and the kernel's own peaks are the final ones (R18).
+ * A sample without processes says nothing of levels nor of processes: the step
+ * is over, or not begun. Only the kernel's counters and peaks are, and they
+ * are the final ones (R18).
  */
 static bool counts_when_empty(const struct pfr_metric *metric)
 {
-    return metric->kind == PFR_COUNTER || metric->monotone;
+    return (metric->kind == PFR_COUNTER && metric->derive != PFR_SUM) || metric->monotone;
 }
 
 static void fold_step(struct pfr_window *window, struct pfr_run *run, struct pfr_sample *sample)

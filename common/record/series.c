@@ -8,6 +8,7 @@
 
 #include "common/base/fd.h"
 #include "common/base/log.h"
+#include "common/base/parse.h"
 #include "common/record/compact.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
@@ -194,6 +195,15 @@ static struct json_object *sample_array(const struct pfr_usage *usage, enum pfr_
     return NULL;
 }
 
+static bool is_detailed(const struct pfr_info *info, int id)
+{
+    const struct pfr_metric_set *wanted = &info->selection->wanted;
+    enum pfr_metric_id better = pfr_metrics[id].yields;
+
+    return pfr_metrics[id].detail && pfr_metric_set_has(wanted, (enum pfr_metric_id)id) &&
+           (better == PFR_METRIC_NONE || !pfr_metric_set_has(wanted, better));
+}
+
 static struct json_object *samples_json(const struct pfr_series *series,
                                         const struct pfr_usage *usage)
 {
@@ -208,11 +218,9 @@ static struct json_object *samples_json(const struct pfr_series *series,
     }
     pfr_json_add(object, "t", times);
     for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
-        struct json_object *array = NULL;
+        struct json_object *array =
+            is_detailed(series->info, id) ? sample_array(usage, (enum pfr_metric_id)id) : NULL;
 
-        if (pfr_metrics[id].detail && pfr_metric_set_has(&series->info->selection->wanted,
-                                                         (enum pfr_metric_id)id))
-            array = sample_array(usage, (enum pfr_metric_id)id);
         if (array)
             pfr_json_add(object, pfr_metrics[id].key, array);
     }
@@ -309,17 +317,26 @@ static void announce(struct pfr_series *series, const struct pfr_usage *usage, u
     write_line(series, object);
 }
 
-/* Past the limit: half as many windows, each twice as long. */
-static void keep_bounded(struct pfr_series *series)
+/* A megabyte for each hour begun, and no more than the limit. */
+static int64_t room(const struct pfr_series *series, int64_t now)
+{
+    int64_t hours = (now - series->info->start) / (3600 * PFR_NS_PER_S) + 1;
+
+    return hours * PFR_SERIES_PER_HOUR < series->limit ? hours * PFR_SERIES_PER_HOUR
+                                                       : series->limit;
+}
+
+/* Past it: half as many windows, each twice as long. */
+static void keep_bounded(struct pfr_series *series, int64_t now)
 {
     int r;
 
-    if (series->bytes < series->limit || series->fd < 0)
+    if (series->fd < 0 || series->bytes < room(series, now))
         return;
     r = pfr_series_compact(series->dirfd, series->name, 2 * series->info->top);
     if (r < 0) {
         note_error(series, r);
-        series->limit *= 2; /* try again later, not at every window */
+        series->window *= 2; /* tried again at the next window, which is a longer one */
         return;
     }
     close(series->fd);
@@ -354,7 +371,7 @@ void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage)
         pfr_json_add(object, "commands", commands_json(series, usage));
     }
     write_line(series, object);
-    keep_bounded(series);
+    keep_bounded(series, usage->to);
 }
 
 /* ---- events and the end ---- */

@@ -10,7 +10,8 @@
 #include "common/record/json.h"
 #include "common/record/schema.h"
 
-#define PFR_SERIES_LIMIT (INT64_C(4) << 20)
+#define PFR_SERIES_PER_HOUR 1000000
+#define PFR_SERIES_LIMIT 4000000
 
 struct pfr_announced {
     int64_t start_ticks;
