@@ -1,0 +1,203 @@
+/* The metric table, selection and availability (R5, R6, R24-R28, R34, R35). */
+#include <ctype.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/cleanup.h"
+#include "common/metric/reading.h"
+#include "common/metric/select.h"
+
+static void every_row_is_filled(void **state)
+{
+    (void)state;
+    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+        const struct pfr_metric *metric = &pfr_metrics[id];
+
+        assert_non_null(metric->key);
+        assert_non_null(metric->help);
+        assert_int_equal(pfr_metric_find(metric->key), id); /* unique, too */
+        assert_true(pfr_reduce_is_legal(metric->kind, metric->reduce));
+        assert_int_equal(metric->scope, id < PFR_PID_END ? PFR_SCOPE_PID : PFR_SCOPE_STEP);
+    }
+}
+
+/* R25: source first; R16: no cgroup key speaks of rss; R28: the unit is in the name or the row. */
+static void keys_name_their_source(void **state)
+{
+    static const char *const sources[] = { "ps_", "proc_", "cgroup_", "rusage_" };
+
+    (void)state;
+    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+        const char *key = pfr_metrics[id].key;
+        bool known = false;
+
+        for (size_t i = 0; i < PFR_COUNT(sources); i++)
+            known = known || strncmp(key, sources[i], strlen(sources[i])) == 0;
+        assert_true(known);
+        assert_false(strncmp(key, "cgroup_", 7) == 0 && strstr(key, "rss"));
+        assert_false(strcmp(key, "ps_pcpu") == 0); /* R10 */
+        for (const char *p = key; *p; p++)
+            assert_true(islower(*p) || *p == '_');
+    }
+}
+
+static void computed_rows_say_from_what(void **state)
+{
+    (void)state;
+    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+        const struct pfr_metric *metric = &pfr_metrics[id];
+
+        if (metric->derive == PFR_READ) {
+            assert_int_equal(metric->of[0], PFR_METRIC_NONE);
+            continue;
+        }
+        assert_int_not_equal(metric->of[0], PFR_METRIC_NONE);
+        if (metric->derive == PFR_RATE)
+            assert_int_equal(pfr_metrics[metric->of[0]].kind, PFR_COUNTER);
+        if (metric->derive == PFR_SUM) {
+            assert_int_equal(pfr_metrics[metric->of[0]].scope, PFR_SCOPE_PID);
+            assert_int_equal(pfr_metrics[metric->of[0]].kind, metric->kind);
+        }
+        if (metric->derive != PFR_RATE)
+            assert_int_equal(pfr_metrics[metric->of[0]].unit, metric->unit);
+    }
+}
+
+/* R5: a label cannot be max-ed; a counter must not be read as a level. */
+static void kinds_decide_the_reduces(void **state)
+{
+    (void)state;
+    assert_false(pfr_reduce_is_legal(PFR_LABEL, PFR_MAX));
+    assert_false(pfr_reduce_is_legal(PFR_COUNTER, PFR_MAX));
+    assert_false(pfr_reduce_is_legal(PFR_COUNTER, PFR_MEAN));
+    assert_false(pfr_reduce_is_legal(PFR_GAUGE, PFR_DELTA));
+    assert_false(pfr_reduce_is_legal(PFR_CATEGORICAL, PFR_MAX));
+    assert_true(pfr_reduce_is_legal(PFR_GAUGE, PFR_MEAN));
+    assert_true(pfr_reduce_is_legal(PFR_COUNTER, PFR_DELTA));
+    assert_true(pfr_reduce_is_legal(PFR_CATEGORICAL, PFR_TALLY));
+}
+
+static void default_is_all_but_the_costly(void **state)
+{
+    struct pfr_selection selection;
+    char error[512];
+
+    (void)state;
+    assert_int_equal(pfr_selection_parse(&selection, NULL, error, sizeof(error)), 0);
+    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+        assert_int_equal(pfr_metric_set_has(&selection.wanted, (enum pfr_metric_id)id),
+                         !pfr_metrics[id].costly);
+    assert_int_equal(pfr_selection_parse(&selection, "*", error, sizeof(error)), 0);
+    assert_false(pfr_metric_set_has(&selection.wanted, PFR_PROC_PSS));
+    assert_int_equal(pfr_selection_parse(&selection, "proc_pss", error, sizeof(error)), 0);
+    assert_true(pfr_metric_set_has(&selection.wanted, PFR_PROC_PSS));
+}
+
+static void a_key_brings_what_it_is_computed_from(void **state)
+{
+    struct pfr_selection selection;
+    char error[512];
+
+    (void)state;
+    assert_int_equal(pfr_selection_parse(&selection, "ps_pdcpu_total", error, sizeof(error)), 0);
+    assert_true(pfr_metric_set_has(&selection.collect, PFR_PS_CPU_SECONDS_TOTAL));
+    assert_true(pfr_metric_set_has(&selection.collect, PFR_PS_CPU_SECONDS));
+    assert_false(pfr_metric_set_has(&selection.wanted, PFR_PS_CPU_SECONDS));
+    assert_false(pfr_metric_set_has(&selection.collect, PFR_PS_RSS));
+}
+
+static void globs_and_both_separators(void **state)
+{
+    struct pfr_selection a, b;
+    char error[512];
+
+    (void)state;
+    assert_int_equal(pfr_selection_parse(&a, "cgroup_mem_*,ps_rss", error, sizeof(error)), 0);
+    assert_int_equal(pfr_selection_parse(&b, "cgroup_mem_*+ps_rss", error, sizeof(error)), 0);
+    assert_memory_equal(&a, &b, sizeof(a));
+    assert_true(pfr_metric_set_has(&a.wanted, PFR_CGROUP_MEM_PEAK));
+    assert_false(pfr_metric_set_has(&a.wanted, PFR_CGROUP_CPU_SECONDS));
+    assert_true(pfr_metric_set_has(&a.named, PFR_PS_RSS));
+    assert_false(pfr_metric_set_has(&a.named, PFR_CGROUP_MEM_PEAK)); /* only globbed */
+}
+
+/* R35: unknown keys fail at once, and say what was meant. */
+static void unknown_keys_name_the_nearest(void **state)
+{
+    struct pfr_selection selection;
+    char error[512];
+
+    (void)state;
+    memset(&selection, 0x5a, sizeof(selection));
+    assert_int_equal(pfr_selection_parse(&selection, "ps_rs", error, sizeof(error)), -EINVAL);
+    assert_non_null(strstr(error, "'ps_rs'"));
+    assert_non_null(strstr(error, "ps_rss"));
+    assert_int_equal(((unsigned char *)&selection)[0], 0x5a); /* untouched */
+    assert_int_equal(pfr_selection_parse(&selection, "mem_peak", error, sizeof(error)), -EINVAL);
+    assert_non_null(strstr(error, "cgroup_mem_peak"));
+    assert_int_equal(pfr_selection_parse(&selection, "nothing_*", error, sizeof(error)), -EINVAL);
+}
+
+static void availability_follows_through(void **state)
+{
+    static struct pfr_availability have;
+    struct pfr_selection selection;
+    char error[512];
+
+    (void)state;
+    pfr_availability_init(&have);
+    pfr_availability_grant(&have, PFR_CGROUP_MEM_ANON);
+    pfr_availability_grant(&have, PFR_CGROUP_MEM_SHMEM);
+    pfr_availability_deny(&have, PFR_CGROUP_MEM_KERNEL, "too old by %d", 3);
+    pfr_availability_derive(&have);
+    assert_false(pfr_metric_set_has(&have.available, PFR_CGROUP_MEM_NONRECLAIMABLE));
+    assert_string_equal(have.reason[PFR_CGROUP_MEM_NONRECLAIMABLE], "needs cgroup_mem_kernel");
+
+    /* by glob: left out; by name: an error that says why (R35) */
+    assert_int_equal(pfr_selection_parse(&selection, "cgroup_mem_*", error, sizeof(error)), 0);
+    assert_int_equal(pfr_selection_restrict(&selection, &have, error, sizeof(error)), 0);
+    assert_false(pfr_metric_set_has(&selection.wanted, PFR_CGROUP_MEM_KERNEL));
+    assert_true(pfr_metric_set_has(&selection.wanted, PFR_CGROUP_MEM_ANON));
+    assert_int_equal(pfr_selection_parse(&selection, "cgroup_mem_kernel", error, sizeof(error)), 0);
+    assert_int_equal(pfr_selection_restrict(&selection, &have, error, sizeof(error)), -ENODEV);
+    assert_non_null(strstr(error, "too old by 3"));
+}
+
+/* Each row belongs to the collector that stamps it (R9). */
+static void rows_know_their_collector(void **state)
+{
+    (void)state;
+    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+        const char *key = pfr_metrics[id].key;
+        enum pfr_collector expected = strncmp(key, "cgroup_", 7) == 0   ? PFR_FROM_CGROUP
+                                      : strncmp(key, "rusage_", 7) == 0 ? PFR_FROM_WAIT
+                                                                        : PFR_FROM_PROCS;
+
+        assert_int_equal(pfr_metric_collector((enum pfr_metric_id)id), expected);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_is_filled),
+        cmocka_unit_test(keys_name_their_source),
+        cmocka_unit_test(computed_rows_say_from_what),
+        cmocka_unit_test(kinds_decide_the_reduces),
+        cmocka_unit_test(default_is_all_but_the_costly),
+        cmocka_unit_test(a_key_brings_what_it_is_computed_from),
+        cmocka_unit_test(globs_and_both_separators),
+        cmocka_unit_test(unknown_keys_name_the_nearest),
+        cmocka_unit_test(availability_follows_through),
+        cmocka_unit_test(rows_know_their_collector),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
