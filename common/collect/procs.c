@@ -287,7 +287,7 @@ static bool is_locked(const char *status)
     return pfr_shape_flat(status, &cursor, "VmLck:", PFR_KB, &locked) > 0 && locked > 0;
 }
 
-/* As ps -o args prints it: arguments joined by spaces, [comm] when there are none. */
+/* As ps -o args prints it: one line, joined by spaces, [comm] when there is nothing. */
 static void read_cmd(struct pfr_procs *procs, struct pfr_process *process)
 {
     ssize_t n = read_named(procs, process->pid, "cmdline");
@@ -297,9 +297,12 @@ static void read_cmd(struct pfr_procs *procs, struct pfr_process *process)
         length = CMD_MAX;
     while (length > 0 && procs->text[length - 1] == '\0')
         length--;
-    for (size_t i = 0; i < length; i++)
-        if (procs->text[i] == '\0')
-            procs->text[i] = ' ';
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)procs->text[i];
+
+        if (c < ' ' || c == 127) /* it may end up on a terminal */
+            procs->text[i] = c == '\0' || (c >= '\t' && c <= '\r') ? ' ' : '?';
+    }
     procs->text[length] = '\0';
     free(process->cmd);
     if (length == 0)

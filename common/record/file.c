@@ -19,11 +19,14 @@ int pfr_dir_make(const char *path)
     if ((size_t)snprintf(part, sizeof(part), "%s", path) >= sizeof(part))
         return -ENAMETOOLONG;
     for (char *p = part + 1; *p; p++) {
+        int error;
+
         if (*p != '/')
             continue;
         *p = '\0';
-        if (mkdir(part, 0777) < 0 && errno != EEXIST && access(part, F_OK) < 0)
-            return -errno;
+        error = mkdir(part, 0777) < 0 ? errno : 0;
+        if (error && error != EEXIST && access(part, F_OK) < 0)
+            return -error; /* not access's: that says only that it is not there */
         *p = '/';
     }
     if (mkdir(part, 0777) < 0 && errno != EEXIST)
