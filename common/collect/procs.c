@@ -392,9 +392,23 @@ static bool read_process(struct pfr_procs *procs, pid_t pid, struct pfr_readings
         return false;
     if (!make_fd_room(procs))
         return false;
+/*
+ * Listed, but not to be read. One that was read before has ended: it is not
+ * marked as seen and retired below. One that never was is hidden from us: it
+ * keeps its slot while it is listed, so that it is counted once.
+ */
+static void note_unreadable(struct pfr_procs *procs, uint32_t slot, bool is_new)
+{
+    struct pfr_process *process = &procs->table->slots[slot];
+
+    procs->trouble.hidden += is_new;
+    if (!process->start_ticks)
+        process->seen = procs->tick;
+}
+
     if (!get_text(procs, slot, PFR_PROC_STAT) || pfr_shape_stat(procs->text, &line) <= 0) {
-        procs->trouble.hidden += is_new;
-        return true; /* not marked as seen: retired below */
+        note_unreadable(procs, slot, is_new);
+        return true;
     }
     slot = identify(procs, slot, &line);
     if (slot == PFR_SLOT_NONE || !(reading = pfr_readings_add_pid(readings, slot)))
