@@ -45,8 +45,12 @@ ssize_t pfr_control_receive(int fd, char *text, size_t size, int timeout_ms)
             text[n] = '\0';
             return n;
         }
-        if (errno == ECONNRESET) /* closed with messages of ours unread */
-            return 0;
+        /*
+         * Closed with messages of ours unread. That is said once, before what
+         * the other side had sent: read on to its end.
+         */
+        if (errno == ECONNRESET)
+            continue;
         if (errno != EAGAIN && errno != EINTR)
             return -errno;
         if (left <= 0)

@@ -32,7 +32,9 @@ int64_t pfr_muldiv(int64_t a, int64_t b, int64_t c)
 {
     __int128 wide = (__int128)a * b / c;
 
-    return wide > INT64_MAX ? INT64_MAX : (int64_t)wide;
+    if (wide > INT64_MAX)
+        return INT64_MAX;
+    return wide < INT64_MIN ? INT64_MIN : (int64_t)wide;
 }
 
 /* Digits behind the decimal point, to nine places, as nanounits. */

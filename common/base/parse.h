@@ -19,7 +19,7 @@ bool pfr_parse_int(const char *text, int64_t *value);
 /* "2", "0.25", "500ms", "10s", "5m", "1h" to nanoseconds; > 0 only. */
 bool pfr_parse_duration(const char *text, int64_t *ns);
 
-/* a*b/c without overflow in between; saturates at INT64_MAX. */
+/* a*b/c without overflow in between; saturates at either end. */
 int64_t pfr_muldiv(int64_t a, int64_t b, int64_t c);
 
 #endif

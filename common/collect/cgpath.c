@@ -49,6 +49,15 @@ static bool list_has(const char *list, size_t length, const char *name)
     return false;
 }
 
+/* One that does not fit must not become that of an ancestor: it is below no mount. */
+static void set_path(struct pfr_cgdir *dir, const char *path, size_t length)
+{
+    if (length >= PFR_CGPATH_SIZE)
+        snprintf(dir->path, PFR_CGPATH_SIZE, "(too long)");
+    else
+        snprintf(dir->path, PFR_CGPATH_SIZE, "%.*s", (int)length, path);
+}
+
 /* "4:cpu,cpuacct:/path" or "0::/path" into the paths it speaks of. */
 static void take_cgroup_line(const char *line, size_t length, struct pfr_cgtarget *target)
 {
@@ -67,8 +76,7 @@ static void take_cgroup_line(const char *line, size_t length, struct pfr_cgtarge
                                       : list_has(list, (size_t)(path - list), controller_names[i]);
 
         if (match)
-            snprintf(target->dirs[i].path, PFR_CGPATH_SIZE, "%.*s",
-                     (int)(length - (size_t)(path + 1 - line)), path + 1);
+            set_path(&target->dirs[i], path + 1, length - (size_t)(path + 1 - line));
     }
 }
 

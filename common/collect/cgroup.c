@@ -276,7 +276,7 @@ static void read_subtree(struct pfr_cgroup *cgroup, int slot, struct pfr_sample 
 
 int pfr_cgroup_collect(struct pfr_cgroup *cgroup, struct pfr_sample *sample)
 {
-    int alive = cgroup->file_count == 0;
+    bool alive = !cgroup->file_count && !cgroup->subtree_count;
 
     sample->stamp[PFR_FROM_CGROUP] = pfr_env_now(cgroup->env, CLOCK_MONOTONIC);
     for (int i = 0; i < cgroup->file_count; i++)
@@ -284,8 +284,10 @@ int pfr_cgroup_collect(struct pfr_cgroup *cgroup, struct pfr_sample *sample)
     for (int i = 0; i < cgroup->value_count; i++)
         if (cgroup->values[i].place->shape == PFR_CG_SMALLEST)
             read_smallest(cgroup, &cgroup->values[i], sample);
-    if (cgroup->subtree_count && alive && pfr_subtree_refresh(&cgroup->subtree) == 0)
-        for (int i = 0; i < cgroup->subtree_count; i++)
-            read_subtree(cgroup, i, sample);
-    return alive;
+    if (!cgroup->subtree_count || (cgroup->file_count && !alive) ||
+        pfr_subtree_refresh(&cgroup->subtree) < 0)
+        return alive;
+    for (int i = 0; i < cgroup->subtree_count; i++)
+        read_subtree(cgroup, i, sample);
+    return 1;
 }

@@ -105,6 +105,7 @@ static int list_dir(struct pfr_subtree *tree, int index)
     int copy = openat(tree->dirs[index].fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     PFR_AUTO_DIR *dir = copy < 0 ? NULL : fdopendir(copy);
     struct dirent *entry;
+    bool exists = false;
 
     if (!dir) {
         int saved = errno;
@@ -116,14 +117,17 @@ static int list_dir(struct pfr_subtree *tree, int index)
     for (uint32_t i = 0; i < tree->count; i++)
         if (tree->dirs[i].parent == index)
             tree->dirs[i].found = false;
-    while ((entry = readdir(dir)))
+    while ((entry = readdir(dir))) {
+        exists = true;
         if (entry->d_type == DT_DIR && strcmp(entry->d_name, ".") != 0 &&
             strcmp(entry->d_name, "..") != 0)
             meet_child(tree, index, entry->d_name);
+    }
     for (uint32_t i = 0; i < tree->count; i++)
         if (tree->dirs[i].parent == index && !tree->dirs[i].found)
             tree->dirs[i].dead = true;
-    return 0;
+    /* A removed cgroup keeps its links and can be opened; only "." is missing in it. */
+    return exists ? 0 : -ENODEV;
 }
 
 /* Takes the dead out, and all below them. */
