@@ -194,7 +194,8 @@ static void judge_scope(struct pfr_cgdir *dir, const struct pfr_cgdir *outsider)
     else if (strcmp(dir->path, "/") == 0)
         snprintf(dir->reason, sizeof(dir->reason), "not scoped: in the root cgroup, with all else");
     else if (below(outsider->path, dir->path))
-        snprintf(dir->reason, sizeof(dir->reason), "not scoped: in one cgroup with its surroundings");
+        snprintf(dir->reason, sizeof(dir->reason),
+                 "not scoped: in one cgroup with its surroundings");
     else
         dir->scoped = true;
 }

@@ -132,7 +132,9 @@ static int try_place(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *targe
 
     if (place->shape == PFR_CG_SUBTREE) {
         *file = open_subtree(cgroup, target, place);
-        return *file < 0 ? *file : parse_place(cgroup, place, cgroup->text, &value) > 0 ? 1 : -ENODATA;
+        if (*file < 0)
+            return *file;
+        return parse_place(cgroup, place, cgroup->text, &value) > 0 ? 1 : -ENODATA;
     }
     *file = file_of(cgroup, target, place);
     if (*file < 0)
@@ -153,8 +155,9 @@ static void deny(struct pfr_availability *have, const struct pfr_cgplace *place,
     const char *name = pfr_controller_name(place->controller);
 
     if (error == -ENOENT)
-        pfr_availability_deny(have, place->id, "no %s (%s): older kernel, or the controller is not enabled", place->file,
-                              name);
+        pfr_availability_deny(have, place->id,
+                              "no %s (%s): older kernel, or the controller is not enabled",
+                              place->file, name);
     else if (error == -ENODATA && place->field)
         pfr_availability_deny(have, place->id, "%s has no '%s' (%s)", place->file, place->field,
                               name);

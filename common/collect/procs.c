@@ -75,8 +75,8 @@ static void probe_places(struct pfr_procs *procs, struct pfr_availability *have)
             pfr_availability_deny(have, places[i].id, "no /proc/PID/%s: %s",
                                   file_names[places[i].file], n ? strerror((int)-n) : "not there");
         else if (pfr_shape_flat(procs->text, &cursor, places[i].key, places[i].suffix, &value) <= 0)
-            pfr_availability_deny(have, places[i].id, "/proc/PID/%s has no '%s'",
-                                  file_names[places[i].file], places[i].key);
+            pfr_availability_deny(have, places[i].id, "no '%s' in /proc/PID/%s",
+                                  places[i].key, file_names[places[i].file]);
         else
             pfr_availability_grant(have, places[i].id);
     }

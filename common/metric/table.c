@@ -51,7 +51,8 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         "anonymous memory of the process in swap (VmSwap)"),
     [PFR_PROC_PSS] = {
         ROW("proc_pss", GAUGE, BYTES, MAX, PID,
-            "proportional set: shared pages divided among their users; reading it stalls the process"),
+            "proportional set: shared pages divided among their users; "
+            "reading it stalls the process"),
         .costly = true, .of = NONE },
     [PFR_PROC_THREADS] = PID_GAUGE("proc_threads", ITEMS, "threads of the process"),
     [PFR_PROC_IO_RCHAR] = PID_COUNTER("proc_io_rchar", BYTES,
@@ -75,7 +76,8 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
 
     [PFR_PS_RSS_TOTAL] = {
         ROW("ps_rss_total", GAUGE, BYTES, MAX, STEP,
-            "largest simultaneous sum of ps_rss; counts shared pages repeatedly, not physical memory"),
+            "largest simultaneous sum of ps_rss; counts shared pages repeatedly, "
+            "not physical memory"),
         .derive = PFR_SUM, .detail = true, .yields = PFR_CGROUP_MEM_CURRENT,
         .of = OF1(PFR_PS_RSS) },
     [PFR_PS_VSZ_TOTAL] = SUM_GAUGE("ps_vsz_total", BYTES, PFR_PS_VSZ,
@@ -118,7 +120,8 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
 
     [PFR_CGROUP_MEM_PEAK] = {
         ROW("cgroup_mem_peak", GAUGE, BYTES, MAX, STEP,
-            "most memory ever charged, kept by the kernel; includes page cache that could be dropped"),
+            "most memory ever charged, kept by the kernel; "
+            "includes page cache that could be dropped"),
         .monotone = true, .of = NONE },
     [PFR_CGROUP_MEM_CURRENT] = {
         ROW("cgroup_mem_current", GAUGE, BYTES, MEAN, STEP,
@@ -162,10 +165,12 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         "the part of cgroup_cpu_seconds in the kernel"),
     [PFR_CGROUP_PDCPU] = {
         ROW("cgroup_pdcpu", GAUGE, PERCENT, MEAN, STEP, "CPU use of the step, 100 = one core"),
-        .derive = PFR_RATE, .detail = true, .yields = PFR_METRIC_NONE, .of = OF1(PFR_CGROUP_CPU_SECONDS) },
+        .derive = PFR_RATE, .detail = true, .yields = PFR_METRIC_NONE,
+        .of = OF1(PFR_CGROUP_CPU_SECONDS) },
     [PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS] = {
         ROW("cgroup_cpu_unattributed_seconds", COUNTER, SECONDS, DELTA, STEP,
-            "cgroup_cpu_seconds less ps_cpu_seconds_total: processes never seen, and after the last sight"),
+            "cgroup_cpu_seconds less ps_cpu_seconds_total: processes never seen, "
+            "and after the last sight"),
         .derive = PFR_REST, .of = OF2(PFR_CGROUP_CPU_SECONDS, PFR_PS_CPU_SECONDS_TOTAL) },
     [PFR_CGROUP_CPU_PERIODS] = STEP_COUNTER("cgroup_cpu_periods", ITEMS,
         "periods of the CPU bandwidth limit that passed"),

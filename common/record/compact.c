@@ -320,7 +320,7 @@ static int merge_lines(struct pfr_reader *reader, FILE *out, uint32_t most_proce
 /* Through a stream of our own, so that the new file's fd stays ours. */
 static int merge_to_fd(struct pfr_reader *reader, int fd, uint32_t most_processes)
 {
-    int copy = dup(fd);
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
     int r;
 

@@ -205,8 +205,10 @@ static struct json_object *process_json(const struct pfr_top_process *process,
     pfr_json_add(object, "comm", pfr_json_text(process->comm));
     if (process->cmd)
         pfr_json_add(object, "ps_cmd", pfr_json_text(process->cmd));
-    pfr_json_add(object, "first_seconds", pfr_json_value(PFR_SECONDS, process->row.from - first_stamp));
-    pfr_json_add(object, "last_seconds", pfr_json_value(PFR_SECONDS, process->row.to - first_stamp));
+    pfr_json_add(object, "first_seconds",
+                 pfr_json_value(PFR_SECONDS, process->row.from - first_stamp));
+    pfr_json_add(object, "last_seconds",
+                 pfr_json_value(PFR_SECONDS, process->row.to - first_stamp));
     for (int id = 0; id < PFR_PID_END; id++) {
         if (!(process->row.present >> id & 1) ||
             !pfr_metric_set_has(&info->selection->wanted, (enum pfr_metric_id)id))
@@ -246,7 +248,8 @@ static struct json_object *commands_json(const struct pfr_snapshot *snapshot)
         pfr_json_add(row, "comm", pfr_json_text(command->name));
         pfr_json_add(row, "processes", json_object_new_int64(command->run.processes));
         if (pfr_metric_set_has(wanted, PFR_PS_CPU_SECONDS))
-            pfr_json_add(row, "ps_cpu_seconds_total", pfr_json_value(PFR_SECONDS, command->run.cpu));
+            pfr_json_add(row, "ps_cpu_seconds_total",
+                         pfr_json_value(PFR_SECONDS, command->run.cpu));
         if (pfr_metric_set_has(wanted, PFR_PS_RSS))
             pfr_json_add(row, "ps_rss_total", json_object_new_int64(command->run.rss));
         if (pfr_metric_set_has(wanted, PFR_PROC_IO_READ_BYTES))

@@ -222,6 +222,7 @@ static void exec_sampler(const struct run *run, const char *path, int control)
                              run->interval, run->window, run->top, run->metrics };
     size_t words = 0;
     char *args[4096];
+    /* lint: cloexec: it may be 0, 1 or 2 itself, and has to stay then */
     int null = open("/dev/null", O_RDWR);
 
     snprintf(control_text, sizeof(control_text), "%d", control);
