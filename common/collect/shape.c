@@ -25,7 +25,9 @@ static const char *find_line(const char *from, const char *end, const char *key)
     size_t length = strlen(key);
 
     while (from && *from && (!end || from < end)) {
-        if (strncmp(from, key, length) == 0 && (from[length] == ' ' || from[length] == '\t'))
+        /* most lines differ in their first letter: no call for those */
+        if (*from == *key && strncmp(from, key, length) == 0 &&
+            (from[length] == ' ' || from[length] == '\t'))
             return from + length;
         from = strchr(from, '\n');
         from = from ? from + 1 : NULL;
@@ -43,7 +45,8 @@ int pfr_shape_flat(const char *text, const char **cursor, const char *key,
         p = find_line(text, *cursor, key);
     if (!p)
         return 0;
-    p += strspn(p, " \t");
+    while (*p == ' ' || *p == '\t')
+        p++;
     if (strncmp(p, "max", 3) == 0)
         return 0;
     if (!pfr_parse_digits(&p, &v))
