@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,33 @@ int pfr_control_send(int fd, const char *format, ...)
         return -ENOMEM;
     }
     return send(fd, text, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* Well below what a socket takes in one piece. */
+#define PART 32768
+
+int pfr_control_send_long(int fd, const char *tag, const char *text, int timeout_ms)
+{
+    int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + (int64_t)timeout_ms * 1000000;
+    size_t left = strlen(text);
+
+    for (;;) {
+        bool last = left <= PART;
+        int r = pfr_control_send(fd, "%s %.*s", last ? tag : "more", last ? (int)left : PART, text);
+        struct pollfd poll_fd = { .fd = fd, .events = POLLOUT };
+        int64_t wait = (end - pfr_clock_ns(CLOCK_MONOTONIC)) / 1000000;
+
+        if (r == 0 && last)
+            return 0;
+        if (r == 0) {
+            text += PART;
+            left -= PART;
+        } else if (r != -EAGAIN || wait <= 0) {
+            return r;
+        } else {
+            poll(&poll_fd, 1, (int)wait);
+        }
+    }
 }
 
 ssize_t pfr_control_receive(int fd, char *text, size_t size, int timeout_ms)

@@ -8,7 +8,7 @@
  *   sampler to host   ready | refuse TEXT     answer to the first start
  *                     done PID                the readings at exit are taken
  *                     warn TEXT
- *                     final JSON              the summary (R73)
+ *                     more JSON, final JSON   the summary in parts (R73)
  */
 #ifndef PFR_BASE_CONTROL_H
 #define PFR_BASE_CONTROL_H
@@ -21,6 +21,12 @@ int pfr_control_pair(int fds[2]);
 
 /* Never blocks. 0 or -errno (-EAGAIN: the other side does not read). */
 int pfr_control_send(int fd, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Text of any length: as many "more " messages as it takes and one that
+ * begins with tag. Waits at most timeout_ms for the other side to read.
+ */
+int pfr_control_send_long(int fd, const char *tag, const char *text, int timeout_ms);
 
 /*
  * > 0 the length of a message (NUL-terminated in text), 0 the other side has

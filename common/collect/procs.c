@@ -322,8 +322,10 @@ static void read_cmd(struct pfr_procs *procs, struct pfr_process *process)
 static void update_identity(struct pfr_procs *procs, struct pfr_process *process,
                             const struct pfr_stat_line *line)
 {
-    if (strcmp(process->comm, line->comm) == 0 && (process->cmd || !procs->record_cmd))
+    if (strcmp(process->comm, line->comm) == 0 && (process->cmd || !procs->record_cmd) &&
+        !process->provisional)
         return;
+    process->provisional = false;
     memcpy(process->comm, line->comm, sizeof(process->comm));
     if (procs->record_cmd)
         read_cmd(procs, process);
@@ -435,6 +437,7 @@ static bool read_process(struct pfr_procs *procs, pid_t pid, struct pfr_readings
                                      procs->env->clock_ticks);
     procs->table->slots[slot].birth = now->stamp - age;
     procs->table->slots[slot].seen = procs->tick;
+    procs->table->slots[slot].parent = (pid_t)line.field[PFR_STAT_PPID];
     take_stat(procs, reading, &line, age);
     update_identity(procs, &procs->table->slots[slot], &line);
     rss = read_details(procs, slot, reading, &line);

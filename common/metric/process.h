@@ -15,12 +15,13 @@
 #define PFR_SLOT_NONE UINT32_MAX
 
 struct pfr_process {
-    pid_t pid;
+    pid_t pid, parent;
     int64_t start_ticks; /* since boot, as in /proc/PID/stat */
     int64_t birth;       /* the same on the stamps' clock, 10 ms coarse */
     char comm[PFR_COMM_SIZE];
     char *cmd; /* command line, NULL when it is not recorded */
     uint32_t seen; /* number of the last tick in which it was listed */
+    bool provisional; /* comm and cmd are what it is about to be */
     bool used;
     bool gone; /* waits for the sweep */
 };

@@ -56,7 +56,7 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         .costly = true, .of = NONE },
     [PFR_PROC_THREADS] = PID_GAUGE("proc_threads", ITEMS, "threads of the process"),
     [PFR_PROC_IO_RCHAR] = PID_COUNTER("proc_io_rchar", BYTES,
-        "bytes asked for by read calls, cached or not, pipes and terminals too"),
+        "bytes that read calls delivered, cached or not; with unseen children it waited for"),
     [PFR_PROC_IO_WCHAR] = PID_COUNTER("proc_io_wchar", BYTES,
         "bytes handed to write calls, pipes and terminals too"),
     [PFR_PROC_IO_READ_BYTES] = PID_COUNTER("proc_io_read_bytes", BYTES,
@@ -122,7 +122,7 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         ROW("cgroup_mem_peak", GAUGE, BYTES, MAX, STEP,
             "most memory ever charged, kept by the kernel; "
             "includes page cache that could be dropped"),
-        .monotone = true, .of = NONE },
+        .lasting = true, .of = NONE },
     [PFR_CGROUP_MEM_CURRENT] = {
         ROW("cgroup_mem_current", GAUGE, BYTES, MEAN, STEP,
             "memory charged at a sample, page cache included"),
@@ -144,15 +144,17 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
             "anon + shmem + kernel of one sample: what the step could not do without"),
         .derive = PFR_ADD, .detail = true, .yields = PFR_METRIC_NONE,
         .of = OF3(PFR_CGROUP_MEM_ANON, PFR_CGROUP_MEM_SHMEM, PFR_CGROUP_MEM_KERNEL) },
-    [PFR_CGROUP_MEM_LIMIT] = STEP_GAUGE("cgroup_mem_limit", BYTES, LAST,
-        "smallest memory limit from this cgroup up to the root; absent when there is none"),
+    [PFR_CGROUP_MEM_LIMIT] = {
+        ROW("cgroup_mem_limit", GAUGE, BYTES, LAST, STEP,
+            "smallest memory limit from this cgroup up to the root; absent when there is none"),
+        .lasting = true, .of = NONE },
     [PFR_CGROUP_MEM_FAILCNT] = STEP_COUNTER("cgroup_mem_failcnt", ITEMS,
         "times an allocation met the memory limit and the kernel had to reclaim"),
     [PFR_CGROUP_SWAP_CURRENT] = STEP_GAUGE("cgroup_swap_current", BYTES, MAX,
         "swap used at a sample"),
     [PFR_CGROUP_SWAP_PEAK] = {
         ROW("cgroup_swap_peak", GAUGE, BYTES, MAX, STEP, "most swap ever used, kept by the kernel"),
-        .monotone = true, .of = NONE },
+        .lasting = true, .of = NONE },
     [PFR_CGROUP_OOM_EVENTS] = STEP_COUNTER("cgroup_oom_events", ITEMS,
         "times the limit was met and nothing could be reclaimed"),
     [PFR_CGROUP_OOM_KILLS] = STEP_COUNTER("cgroup_oom_kills", ITEMS,
@@ -187,7 +189,7 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
     [PFR_CGROUP_PIDS_PEAK] = {
         ROW("cgroup_pids_peak", GAUGE, ITEMS, MAX, STEP,
             "most processes and threads at once, kept by the kernel"),
-        .monotone = true, .of = NONE },
+        .lasting = true, .of = NONE },
     [PFR_CGROUP_PSI_CPU_SOME_SECONDS] = STEP_COUNTER("cgroup_psi_cpu_some_seconds", SECONDS,
         "time in which some task waited for a core"),
     [PFR_CGROUP_PSI_CPU_FULL_SECONDS] = STEP_COUNTER("cgroup_psi_cpu_full_seconds", SECONDS,
@@ -205,11 +207,11 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
     [PFR_RUSAGE_CPU_SECONDS] = {
         ROW("rusage_cpu_seconds", GAUGE, SECONDS, MAX, STEP,
             "CPU time of the tasks that ended and of the children they waited for, as time(1)"),
-        .monotone = true, .of = NONE },
+        .lasting = true, .of = NONE },
     [PFR_RUSAGE_MAX_RSS] = {
         ROW("rusage_max_rss", GAUGE, BYTES, MAX, STEP,
             "largest resident set of any single process that was waited for, as time(1)"),
-        .monotone = true, .of = NONE },
+        .lasting = true, .of = NONE },
 };
 
 _Static_assert(PFR_PID_END <= 32, "the presence mask of a process reading has 32 bits");

@@ -103,6 +103,13 @@ enum pfr_metric_id {
 
 #define PFR_STEP_COUNT (PFR_METRIC_COUNT - PFR_PID_END)
 
+/*
+ * Counters of a process that the kernel adds to its parent's when that waits
+ * for it: the rows PFR_PROC_IO_*.
+ */
+#define PFR_INHERITED_FIRST PFR_PROC_IO_RCHAR
+#define PFR_INHERITED_COUNT 5
+
 enum pfr_kind { PFR_GAUGE, PFR_COUNTER, PFR_LABEL, PFR_CATEGORICAL };
 enum pfr_unit { PFR_BYTES, PFR_SECONDS, PFR_PERCENT, PFR_ITEMS, PFR_TEXT };
 enum pfr_reduce { PFR_MAX, PFR_MIN, PFR_MEAN, PFR_LAST, PFR_DELTA, PFR_TALLY };
@@ -127,7 +134,7 @@ struct pfr_metric {
     enum pfr_scope scope;
     enum pfr_derive derive;
     bool costly;   /* slows the application: only when named */
-    bool monotone; /* a gauge the kernel only raises; true of an empty cgroup too */
+    bool lasting;  /* holds of an empty cgroup too: a kept peak, a limit, a total */
     bool detail;   /* keep every sample in the series, for exact percentiles ... */
     enum pfr_metric_id yields; /* ... unless this better one is measured */
     enum pfr_metric_id of[3];

@@ -27,6 +27,7 @@ void pfr_window_release(struct pfr_window *window)
 {
     pfr_readings_release(&window->readings);
     free(window->sums);
+    free(window->debts);
     free(window->ranking);
 }
 
@@ -60,8 +61,7 @@ static bool meet_process(struct pfr_window *window, struct pfr_process_sum *sum,
     bool newborn = window->procs_at && process->birth >= window->procs_at - BIRTH_SLACK;
     int64_t from = newborn && process->birth < stamp ? process->birth : stamp;
 
-    memset(sum, 0, sizeof(*sum));
-    sum->known = true;
+    *sum = (struct pfr_process_sum){ .known = true, .serial = window->serial };
     sum->seen_at = from;
     sum->run.from = from;
     return newborn;
@@ -105,6 +105,99 @@ static void fold_command(struct pfr_run *run, struct pfr_process_sum *sum,
     sum->command = entry;
 }
 
+/* ---- what the kernel adds to a parent ---- */
+
+static void drop_debt(struct pfr_window *window, uint32_t i)
+{
+    window->sums[window->debts[i].parent].debts--;
+    window->debts[i] = window->debts[--window->debt_count];
+}
+
+static uint32_t find_parent(const struct pfr_window *window, pid_t pid)
+{
+    for (uint32_t i = 0; i < window->processes->high && i < window->sum_capacity; i++)
+        if (window->processes->slots[i].pid == pid && window->sums[i].known &&
+            !window->sums[i].left)
+            return i;
+    return PFR_SLOT_NONE;
+}
+
+static void owe(struct pfr_window *window, uint32_t slot)
+{
+    const struct pfr_process_sum *sum = &window->sums[slot];
+    uint32_t parent = find_parent(window, window->processes->slots[slot].parent);
+
+    if (parent == PFR_SLOT_NONE || !(sum->seeded >> PFR_INHERITED_FIRST & 1))
+        return;
+    if (!window->debts && !(window->debts = malloc(PFR_DEBTS_MAX * sizeof(*window->debts))))
+        return;
+    if (window->debt_count == PFR_DEBTS_MAX) /* children that nobody waits for */
+        drop_debt(window, 0);
+    window->debts[window->debt_count].parent = parent;
+    memcpy(window->debts[window->debt_count++].value, &sum->counter[PFR_INHERITED_FIRST],
+           sizeof(window->debts->value));
+    window->sums[parent].debts++;
+}
+
+/* Those who are not in this sample have gone since the one before. */
+static void note_departures(struct pfr_window *window, const struct pfr_sample *sample)
+{
+    window->serial++;
+    for (uint32_t i = 0; i < sample->count; i++) {
+        struct pfr_process_sum *sum = &window->sums[window->readings.pids[sample->first + i].slot];
+
+        sum->serial = window->serial;
+        sum->left = false;
+    }
+    for (uint32_t slot = 0; slot < window->processes->high && slot < window->sum_capacity; slot++) {
+        struct pfr_process_sum *sum = &window->sums[slot];
+
+        if (!sum->known || sum->left || sum->serial == window->serial)
+            continue;
+        sum->left = true;
+        for (uint32_t i = 0; i < window->debt_count && sum->debts; i++)
+            if (window->debts[i].parent == slot)
+                drop_debt(window, i--);
+        owe(window, slot);
+    }
+}
+
+/*
+ * A parent whose counters grew by at least what a child had when it was last
+ * seen has waited for it. What is left of the growth is its own, and what the
+ * child did after that sight; of children never seen, all.
+ */
+static void settle(struct pfr_window *window, uint32_t slot, int64_t *growth)
+{
+    for (uint32_t i = 0; i < window->debt_count && window->sums[slot].debts; i++) {
+        const struct pfr_debt *debt = &window->debts[i];
+        bool waited = debt->parent == slot;
+
+        for (int k = 0; k < PFR_INHERITED_COUNT; k++)
+            waited = waited && growth[PFR_INHERITED_FIRST + k] >= debt->value[k];
+        if (!waited)
+            continue;
+        for (int k = 0; k < PFR_INHERITED_COUNT; k++)
+            growth[PFR_INHERITED_FIRST + k] -= debt->value[k];
+        drop_debt(window, i--);
+    }
+}
+
+static void grow_counters(struct pfr_window *window, struct pfr_run *run,
+                          const struct pfr_pid_reading *reading, bool newborn, int64_t *growth)
+{
+    struct pfr_process_sum *sum = &window->sums[reading->slot];
+
+    for (uint32_t left = reading->present; left; left &= left - 1) {
+        enum pfr_metric_id id = (enum pfr_metric_id)__builtin_ctz(left);
+
+        if (pfr_metrics[id].kind == PFR_COUNTER)
+            growth[id] = counter_growth(sum, id, reading->value[id], newborn, run);
+    }
+    if (sum->debts)
+        settle(window, reading->slot, growth);
+}
+
 static void fold_process(struct pfr_window *window, struct pfr_run *run,
                          const struct pfr_pid_reading *reading, int64_t stamp, int64_t *gauges,
                          uint32_t *gauges_present)
@@ -117,12 +210,13 @@ static void fold_process(struct pfr_window *window, struct pfr_run *run,
 
     if (!sum->window.to)
         sum->window.from = sum->seen_at;
+    grow_counters(window, run, reading, newborn, growth);
     for (uint32_t left = reading->present; left; left &= left - 1) {
         enum pfr_metric_id id = (enum pfr_metric_id)__builtin_ctz(left);
         int64_t value = reading->value[id];
 
         if (pfr_metrics[id].kind == PFR_COUNTER) {
-            value = growth[id] = counter_growth(sum, id, value, newborn, run);
+            value = growth[id];
             window->attributed[id] += value;
             window->attributing |= 1u << id;
         } else {
@@ -163,6 +257,8 @@ static void fold_processes(struct pfr_window *window, struct pfr_run *run,
     uint32_t gauges_present = 0;
     int64_t stamp = sample->stamp[PFR_FROM_PROCS];
 
+    if (sample->stamp[PFR_FROM_PROCS])
+        note_departures(window, sample);
     for (uint32_t i = 0; i < sample->count; i++)
         fold_process(window, run, &window->readings.pids[sample->first + i], stamp, gauges,
                      &gauges_present);
@@ -270,7 +366,7 @@ static void derive_rate(struct pfr_window *window, struct pfr_run *run, struct p
  */
 static bool counts_when_empty(const struct pfr_metric *metric)
 {
-    return (metric->kind == PFR_COUNTER && metric->derive != PFR_SUM) || metric->monotone;
+    return (metric->kind == PFR_COUNTER && metric->derive != PFR_SUM) || metric->lasting;
 }
 
 static void fold_step(struct pfr_window *window, struct pfr_run *run, struct pfr_sample *sample)

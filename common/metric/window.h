@@ -14,6 +14,9 @@
 /* What is kept of each process, by slot. */
 struct pfr_process_sum {
     bool known;
+    bool left;                    /* was not in the newest sample */
+    uint32_t serial;              /* of the newest sample it was in */
+    uint32_t debts;               /* entries in window.debts of which it is the parent */
     uint32_t seeded;              /* counters that have a first value */
     uint32_t command;             /* its entry in the run's commands */
     int64_t seen_at;              /* stamp of its newest reading */
@@ -33,6 +36,18 @@ struct pfr_step_sum {
     double weighted, weight;
 };
 
+/*
+ * A process has gone, and its parent may wait for it: then the kernel adds
+ * what it read and wrote to the parent's own counters, where it must not
+ * count again.
+ */
+struct pfr_debt {
+    uint32_t parent; /* slot */
+    int64_t value[PFR_INHERITED_COUNT];
+};
+
+#define PFR_DEBTS_MAX 1024
+
 struct pfr_window {
     const struct pfr_selection *selection;
     struct pfr_process_table *processes;
@@ -42,6 +57,9 @@ struct pfr_window {
     struct pfr_step_sum step[PFR_STEP_COUNT];
     int64_t attributed[PFR_PID_END]; /* sum of the growth of every process, ever (R8) */
     uint32_t attributing;            /* ... for these */
+    struct pfr_debt *debts;
+    uint32_t debt_count;
+    uint32_t serial; /* of the sample being folded */
     int64_t procs_at;                /* stamp of the newest sample that had processes */
     uint32_t top_limit;
     uint32_t *ranking; /* slots, for the usage record */

@@ -296,12 +296,18 @@ static int merge_lines(struct pfr_reader *reader, FILE *out, uint32_t most_proce
 
         if (strcmp(type, "process") == 0) {
             waiting_add(&waiting, line);
+        } else if (strcmp(type, "header") == 0) {
+            /* a second run in the same file: its windows are not of the first */
+            if (held)
+                put_usage(out, &waiting, held);
+            json_object_put(held);
+            json_object_put(header);
+            held = NULL;
+            header = line;
+            put_line(out, line);
         } else if (strcmp(type, "usage") != 0) {
             put_line(out, line);
-            if (strcmp(type, "header") == 0 && !header)
-                header = line;
-            else
-                json_object_put(line);
+            json_object_put(line);
         } else if (!held) {
             held = line;
         } else {

@@ -45,6 +45,8 @@ struct json_object *pfr_json_value(enum pfr_unit unit, int64_t value)
 
 struct json_object *pfr_json_real(enum pfr_unit unit, double value)
 {
+    if (unit == PFR_ITEMS && fabs(value) < 9e9)
+        return decimal(llround(value * 1e9)); /* one process and a half, on average */
     if (!(fabs(value) < 9e18))
         return json_object_new_double(value / (double)pfr_unit_quantum(unit));
     return pfr_json_value(unit, llround(value));

@@ -251,29 +251,57 @@ static struct json_object *process_row(const struct pfr_series *series,
     return array;
 }
 
-/* The busiest commands of the window: those with CPU, I/O or the most memory. */
+static int compare_commands(const void *a, const void *b)
+{
+    const struct pfr_command_sum *sa = &(*(const struct pfr_command *const *)a)->window;
+    const struct pfr_command_sum *sb = &(*(const struct pfr_command *const *)b)->window;
+
+    if (sa->cpu != sb->cpu)
+        return sa->cpu < sb->cpu ? 1 : -1;
+    return sa->rss < sb->rss ? 1 : sa->rss > sb->rss ? -1 : 0;
+}
+
+/* A sum over processes of something that was not read is absent, not zero. */
+static struct json_object *command_cell(const struct pfr_info *info, enum pfr_metric_id id,
+                                        int64_t value)
+{
+    return pfr_metric_set_has(&info->selection->collect, id)
+               ? pfr_json_value(pfr_metrics[id].unit, value)
+               : NULL;
+}
+
+static struct json_object *command_row(const struct pfr_info *info,
+                                       const struct pfr_command *command)
+{
+    const struct pfr_command_sum *sum = &command->window;
+    struct json_object *row = json_object_new_array();
+
+    json_object_array_add(row, pfr_json_text(command->name));
+    json_object_array_add(row, json_object_new_int64(sum->processes));
+    json_object_array_add(row, command_cell(info, PFR_PS_CPU_SECONDS, sum->cpu));
+    json_object_array_add(row, command_cell(info, PFR_PS_RSS, sum->rss));
+    json_object_array_add(row, command_cell(info, PFR_PROC_IO_READ_BYTES, sum->read));
+    json_object_array_add(row, command_cell(info, PFR_PROC_IO_WRITE_BYTES, sum->write));
+    return row;
+}
+
+/* The busiest commands of the window, then the largest. */
 static struct json_object *commands_json(const struct pfr_series *series,
                                          const struct pfr_usage *usage)
 {
     struct json_object *array = json_object_new_array();
-    uint32_t written = 0;
+    const struct pfr_command *order[PFR_COMMANDS_MAX];
+    uint32_t count = 0;
 
-    for (uint32_t i = 0; i < usage->commands->count && written < 2 * series->info->top; i++) {
-        const struct pfr_command *command = &usage->commands->list[i];
-        struct json_object *row;
+    for (uint32_t i = 0; i < usage->commands->count; i++) {
+        const struct pfr_command_sum *sum = &usage->commands->list[i].window;
 
-        if (!command->window.rss && !command->window.cpu && !command->window.processes)
-            continue;
-        row = json_object_new_array();
-        json_object_array_add(row, pfr_json_text(command->name));
-        json_object_array_add(row, json_object_new_int64(command->window.processes));
-        json_object_array_add(row, pfr_json_value(PFR_SECONDS, command->window.cpu));
-        json_object_array_add(row, json_object_new_int64(command->window.rss));
-        json_object_array_add(row, json_object_new_int64(command->window.read));
-        json_object_array_add(row, json_object_new_int64(command->window.write));
-        json_object_array_add(array, row);
-        written++;
+        if (sum->rss || sum->cpu || sum->processes)
+            order[count++] = &usage->commands->list[i];
     }
+    qsort(order, count, sizeof(*order), compare_commands);
+    for (uint32_t i = 0; i < count && i < 2 * series->info->top; i++)
+        json_object_array_add(array, command_row(series->info, order[i]));
     return array;
 }
 
@@ -344,7 +372,8 @@ static void keep_bounded(struct pfr_series *series, int64_t now)
     series->bytes = series->fd < 0 ? 0 : lseek(series->fd, 0, SEEK_END);
     series->window *= 2;
     /* Command lines that no row spoke of are gone from the file: say them again. */
-    memset(series->announced, 0, series->announced_capacity * sizeof(*series->announced));
+    if (series->announced)
+        memset(series->announced, 0, series->announced_capacity * sizeof(*series->announced));
 }
 
 void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage)

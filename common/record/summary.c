@@ -77,16 +77,22 @@ struct json_object *pfr_info_json(const struct pfr_info *info)
 }
 
 /* A mean that is not exact, and a deviation only where there is one (R82). */
-static struct json_object *gauge_json(const struct pfr_run *run, enum pfr_metric_id id)
+static struct json_object *gauge_json(const struct pfr_run *run, enum pfr_metric_id id,
+                                      int64_t start)
 {
     const struct pfr_metric *metric = &pfr_metrics[id];
     const struct pfr_stat *stat = run->stat[id - PFR_PID_END];
     struct json_object *object = json_object_new_object();
     double deviation = pfr_stat_deviation(stat);
 
-    pfr_json_add(object, "max", pfr_json_value(metric->unit, stat->max));
-    if (metric->monotone)
+    if (metric->lasting) {
+        /* One number that the kernel keeps; between samples it says nothing new. */
+        pfr_json_add(object, pfr_reduce_name(metric->reduce),
+                     pfr_json_value(metric->unit,
+                                    metric->reduce == PFR_MAX ? stat->max : stat->last));
         return object;
+    }
+    pfr_json_add(object, "max", pfr_json_value(metric->unit, stat->max));
     pfr_json_add(object, "min", pfr_json_value(metric->unit, stat->min));
     pfr_json_add(object, "mean", pfr_json_real(metric->unit, pfr_stat_mean(stat)));
     if (deviation >= 0)
@@ -96,12 +102,13 @@ static struct json_object *gauge_json(const struct pfr_run *run, enum pfr_metric
     pfr_json_add(object, "p99", pfr_json_value(metric->unit, pfr_stat_percentile(stat, 0.99)));
     pfr_json_add(object, "last", pfr_json_value(metric->unit, stat->last));
     pfr_json_add(object, "max_at_seconds",
-                 pfr_json_value(PFR_SECONDS, stat->max_at - run->first_stamp));
+                 pfr_json_value(PFR_SECONDS, stat->max_at - start));
     return object;
 }
 
 /* A rate's mean is the growth over the whole span, not the mean of rates. */
-static struct json_object *rate_json(const struct pfr_run *run, enum pfr_metric_id id)
+static struct json_object *rate_json(const struct pfr_run *run, enum pfr_metric_id id,
+                                     int64_t start)
 {
     int base = (int)pfr_metrics[id].of[0] - PFR_PID_END;
     struct json_object *object;
@@ -109,7 +116,7 @@ static struct json_object *rate_json(const struct pfr_run *run, enum pfr_metric_
     if (run->span[base] <= 0)
         return NULL;
     if (run->stat[id - PFR_PID_END])
-        object = gauge_json(run, id);
+        object = gauge_json(run, id, start);
     else
         object = json_object_new_object();
     pfr_json_add(object, "mean",
@@ -117,17 +124,18 @@ static struct json_object *rate_json(const struct pfr_run *run, enum pfr_metric_
     return object;
 }
 
-static struct json_object *measurement_json(const struct pfr_run *run, enum pfr_metric_id id)
+static struct json_object *measurement_json(const struct pfr_run *run, enum pfr_metric_id id,
+                                            int64_t start)
 {
     const struct pfr_metric *metric = &pfr_metrics[id];
     struct json_object *object;
 
     if (metric->derive == PFR_RATE)
-        return rate_json(run, id);
+        return rate_json(run, id, start);
     if (!pfr_metric_set_has(&run->present, id))
         return NULL;
     if (metric->kind == PFR_GAUGE)
-        return gauge_json(run, id);
+        return gauge_json(run, id, start);
     object = json_object_new_object();
     pfr_json_add(object, "total",
                  pfr_json_value(metric->unit, run->total[id - PFR_PID_END]));
@@ -141,7 +149,7 @@ static struct json_object *measurements_json(const struct pfr_snapshot *snapshot
     for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
         struct json_object *value =
             pfr_metric_set_has(&snapshot->info->selection->wanted, (enum pfr_metric_id)id)
-                ? measurement_json(snapshot->run, (enum pfr_metric_id)id)
+                ? measurement_json(snapshot->run, (enum pfr_metric_id)id, snapshot->info->start)
                 : NULL;
 
         if (value)
@@ -197,7 +205,7 @@ struct json_object *pfr_tally_json(const struct pfr_tally *tally)
 }
 
 static struct json_object *process_json(const struct pfr_top_process *process,
-                                        const struct pfr_info *info, int64_t first_stamp)
+                                        const struct pfr_info *info)
 {
     struct json_object *object = json_object_new_object();
 
@@ -206,9 +214,9 @@ static struct json_object *process_json(const struct pfr_top_process *process,
     if (process->cmd)
         pfr_json_add(object, "ps_cmd", pfr_json_text(process->cmd));
     pfr_json_add(object, "first_seconds",
-                 pfr_json_value(PFR_SECONDS, process->row.from - first_stamp));
+                 pfr_json_value(PFR_SECONDS, process->row.from - info->start));
     pfr_json_add(object, "last_seconds",
-                 pfr_json_value(PFR_SECONDS, process->row.to - first_stamp));
+                 pfr_json_value(PFR_SECONDS, process->row.to - info->start));
     for (int id = 0; id < PFR_PID_END; id++) {
         if (!(process->row.present >> id & 1) ||
             !pfr_metric_set_has(&info->selection->wanted, (enum pfr_metric_id)id))
@@ -227,8 +235,7 @@ static struct json_object *processes_json(const struct pfr_snapshot *snapshot)
 
     pfr_json_add(object, "seen", json_object_new_int64((int64_t)snapshot->processes_seen));
     for (uint32_t i = 0; i < snapshot->run->top_count; i++)
-        json_object_array_add(top, process_json(&snapshot->run->top[i], snapshot->info,
-                                                snapshot->run->first_stamp));
+        json_object_array_add(top, process_json(&snapshot->run->top[i], snapshot->info));
     pfr_json_add(object, "top", top);
     return object;
 }
@@ -236,7 +243,7 @@ static struct json_object *processes_json(const struct pfr_snapshot *snapshot)
 static struct json_object *commands_json(const struct pfr_snapshot *snapshot)
 {
     struct json_object *array = json_object_new_array();
-    const struct pfr_metric_set *wanted = &snapshot->info->selection->wanted;
+    const struct pfr_metric_set *read = &snapshot->info->selection->collect;
 
     for (uint32_t i = 0; i < snapshot->run->commands.count; i++) {
         const struct pfr_command *command = &snapshot->run->commands.list[i];
@@ -247,14 +254,14 @@ static struct json_object *commands_json(const struct pfr_snapshot *snapshot)
         row = json_object_new_object();
         pfr_json_add(row, "comm", pfr_json_text(command->name));
         pfr_json_add(row, "processes", json_object_new_int64(command->run.processes));
-        if (pfr_metric_set_has(wanted, PFR_PS_CPU_SECONDS))
+        if (pfr_metric_set_has(read, PFR_PS_CPU_SECONDS))
             pfr_json_add(row, "ps_cpu_seconds_total",
                          pfr_json_value(PFR_SECONDS, command->run.cpu));
-        if (pfr_metric_set_has(wanted, PFR_PS_RSS))
+        if (pfr_metric_set_has(read, PFR_PS_RSS))
             pfr_json_add(row, "ps_rss_total", json_object_new_int64(command->run.rss));
-        if (pfr_metric_set_has(wanted, PFR_PROC_IO_READ_BYTES))
+        if (pfr_metric_set_has(read, PFR_PROC_IO_READ_BYTES))
             pfr_json_add(row, "proc_io_read_bytes_total", json_object_new_int64(command->run.read));
-        if (pfr_metric_set_has(wanted, PFR_PROC_IO_WRITE_BYTES))
+        if (pfr_metric_set_has(read, PFR_PROC_IO_WRITE_BYTES))
             pfr_json_add(row, "proc_io_write_bytes_total",
                          json_object_new_int64(command->run.write));
         json_object_array_add(array, row);

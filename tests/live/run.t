@@ -68,7 +68,7 @@ ok "no temporary file is left" test -z "$(find . -name '*.tmp')"
 # --- what daemonises is seen, what stays is said ---
 "$profres" run -d h -- sh -c 'setsid sh -c "exec sleep 30" & until pgrep -g 0 x >/dev/null || [ -n "$(pgrep -x sleep)" ]; do :; done; sleep 0.3' 2>err
 is "a process that stays is pending" "$(jq .n_pending "$(summary h)")" 1
-like "... and said so" "$(cat err)" "*1 process is*still running*"
+like "... and said so" "$(cat err)" "*1 process of the command is still running*"
 sleeper=$(jq -r '.processes.top[] | select(.comm == "sleep" and (.ps_cmd | endswith("30"))) | .pid' "$(summary h)")
 started+=("$sleeper")
 ok "... and it lives on" kill -0 "$sleeper"

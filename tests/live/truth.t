@@ -2,7 +2,7 @@
 # Our numbers against sources nobody here wrote: the cgroup's own files, ps(1),
 # time(1). (R1, R13, R21)
 . "$(dirname "$0")/tap.sh"
-plan 21
+plan 22
 cd "$work" || exit 1
 
 # --- memory peak: the kernel's own file, read by the command itself at its end ---
@@ -53,6 +53,15 @@ if command -v /usr/bin/time >/dev/null && command -v cc >/dev/null; then
 else
     skip 6 "no time(1) or no cc"
 fi
+
+# --- I/O: the kernel adds a child's to its parent's when that waits; nothing counts twice ---
+head -c 20000000 /dev/zero >data
+"$profres" run -q -i 0.1 -d io -- sh -c '
+    for i in 1 2 3; do dd if=data of=/dev/null bs=4k 2>/dev/null; cat data >/dev/null; done
+    dd if=data bs=1000k 2>/dev/null | { sleep 0.3; cat >/dev/null; }
+    while read -r key value; do [ "$key" = rchar: ] && echo "$value"; done </proc/$$/io
+    sleep 0.5' >rchar
+near "proc_io_rchar_total is what the kernel has summed up in the shell" "$(measured io proc_io_rchar_total total)" "$(cat rchar)" 200000
 
 # --- ps: a stopped process stands still, so both see the same ---
 "$profres" run -q -i 0.1 -w 0.3 -d ps -- python3 -c '

@@ -170,9 +170,10 @@ static void print_trouble(FILE *out, struct json_object *summary)
         fprintf(out, "  INCOMPLETE  the profiler did not finish (state %s); this is what it had\n",
                 state ? state : "unknown");
     else if (number_at(summary, "n_pending") > 0)
-        fprintf(out, "  pending     %.0f process%s of the command still running\n",
+        fprintf(out, "  pending     %.0f process%s still running\n",
                 number_at(summary, "n_pending"),
-                number_at(summary, "n_pending") == 1 ? " is" : "es are");
+                number_at(summary, "n_pending") == 1 ? " of the command is"
+                                                     : "es of the command are");
 }
 
 void pfr_brief_print(FILE *out, struct json_object *summary, const char *files)

@@ -138,6 +138,10 @@ int pfr_command_metrics(int argc, char **argv)
         json = json || option == 'j';
         verbose = verbose || option == 'v';
     }
+    if (argc - optind > 1) {
+        fprintf(stderr, "profres: one list of keys, as in 'cgroup_*,ps_rss'; quote it\n");
+        return PFR_EXIT_USAGE;
+    }
     if (pfr_selection_parse(&selection, argv[optind], error, sizeof(error)) < 0) {
         fprintf(stderr, "profres: %s\n", error);
         return PFR_EXIT_USAGE;

@@ -58,6 +58,7 @@ struct run {
     int status;
     struct rusage usage;
     bool over, refused;
+    char *parts; /* of the summary, as they come */
     struct json_object *final;
 };
 
@@ -220,11 +221,16 @@ static void exec_sampler(const struct run *run, const char *path, int control)
                                                      "--top", "--metrics" };
     const char *values[] = { control_text, tree, run->name, "0", run->node, run->dir,
                              run->interval, run->window, run->top, run->metrics };
-    size_t words = 0;
-    char *args[4096];
+    size_t words = 0, count = 0;
+    char **args;
     /* lint: cloexec: it may be 0, 1 or 2 itself, and has to stay then */
     int null = open("/dev/null", O_RDWR);
 
+    while (run->command[count])
+        count++;
+    args = calloc(2 * PFR_COUNT(values) + count + 3, sizeof(*args));
+    if (!args)
+        _exit(127);
     snprintf(control_text, sizeof(control_text), "%d", control);
     snprintf(tree, sizeof(tree), "%d", (int)getppid());
     args[words++] = (char[]){ "profres-sampler" };
@@ -235,9 +241,8 @@ static void exec_sampler(const struct run *run, const char *path, int control)
         args[words++] = (char *)(uintptr_t)values[i];
     }
     args[words++] = (char[]){ "--" };
-    for (char **p = run->command; *p && words < PFR_COUNT(args) - 1; p++)
+    for (char **p = run->command; *p; p++)
         args[words++] = *p;
-    args[words] = NULL;
     setsid(); /* the terminal's signals are not for it */
     dup2(null, 0);
     dup2(null, 1);
@@ -273,10 +278,20 @@ static void start_sampler(struct run *run)
     }
 }
 
+static void collect(struct run *run, const char *text)
+{
+    char *parts = NULL;
+
+    if (asprintf(&parts, "%s%s", run->parts ? run->parts : "", text) < 0)
+        return;
+    free(run->parts);
+    run->parts = parts;
+}
+
 /* What the sampler says. 1 it is the message waited for, 0 another, -1 it is gone. */
 static int hear(struct run *run, const char *wanted, int timeout_ms)
 {
-    static char text[1 << 18];
+    static char text[65536];
     ssize_t n = pfr_control_receive(run->control, text, sizeof(text), timeout_ms);
 
     if (n == -ETIMEDOUT)
@@ -293,9 +308,11 @@ static int hear(struct run *run, const char *wanted, int timeout_ms)
         run->refused = true;
         return 1;
     }
+    if (strncmp(text, "more ", 5) == 0)
+        collect(run, text + 5);
     if (strncmp(text, "final ", 6) == 0) {
-        json_object_put(run->final);
-        run->final = json_tokener_parse(text + 6);
+        collect(run, text + 6);
+        run->final = json_tokener_parse(run->parts ? run->parts : "");
     }
     return wanted && strncmp(text, wanted, strlen(wanted)) == 0;
 }
@@ -458,6 +475,7 @@ static void report(struct run *run)
     if (run->final && !run->quiet)
         pfr_brief_print(stderr, run->final, on_disk ? files : NULL);
     json_object_put(run->final);
+    free(run->parts);
 }
 
 static void prepare(struct run *run)

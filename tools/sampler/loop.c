@@ -15,6 +15,9 @@
 #define EAGER_TIME (2 * PFR_NS_PER_S)
 #define EAGER_INTERVAL (PFR_NS_PER_S / 10)
 
+/* How long the other side may take to read the summary. */
+#define FINAL_MS 2000
+
 int64_t pfr_loop_deadline(int64_t start, int64_t interval, int64_t now)
 {
     int64_t eager = interval < EAGER_INTERVAL ? interval : EAGER_INTERVAL;
@@ -131,6 +134,6 @@ void pfr_loop_run(struct pfr_session *session, int control, const volatile sig_a
     }
     summary = pfr_session_finish(session);
     if (summary)
-        pfr_control_send(control, "final %s", pfr_json_line(summary));
+        pfr_control_send_long(control, "final", pfr_json_line(summary), FINAL_MS);
     json_object_put(summary);
 }

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/cleanup.h"
 #include "common/base/fd.h"
 #include "common/base/log.h"
 #include "common/base/parse.h"
@@ -83,7 +84,7 @@ static struct pfr_snapshot take_snapshot(struct pfr_session *session)
         .info = &session->info,
         .run = &session->run,
         .state = session->state,
-        .pending = session->processes.live,
+        .pending = session->pending,
         .processes_seen = session->processes.total - session->procs.trouble.hidden,
         .wall = pfr_env_now(&session->env, CLOCK_REALTIME),
         .now = pfr_env_now(&session->env, CLOCK_MONOTONIC),
@@ -102,15 +103,18 @@ static struct json_object *write_summary(struct pfr_session *session)
 {
     struct pfr_snapshot snapshot = take_snapshot(session);
     struct json_object *object = pfr_summary_json(&snapshot);
-    const char *text;
+    PFR_AUTO_FREE char *text = NULL;
     int r;
 
     if (!object || session->dirfd < 0)
         return object;
-    text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
-                                                      JSON_C_TO_STRING_SPACED |
-                                                      JSON_C_TO_STRING_NOSLASHESCAPE);
-    r = pfr_file_replace(session->dirfd, session->summary_name, text, strlen(text));
+    r = asprintf(&text, "%s\n",
+                 json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+                                                            JSON_C_TO_STRING_SPACED |
+                                                            JSON_C_TO_STRING_NOSLASHESCAPE));
+    if (r < 0)
+        return object;
+    r = pfr_file_replace(session->dirfd, session->summary_name, text, (size_t)r);
     if (r < 0) {
         session->cost.write_errors++;
         if (!session->summary_told)
@@ -218,6 +222,7 @@ static void take_sample(struct pfr_session *session)
     if (!pfr_cgroup_collect(&session->cgroup, sample))
         note_cgroup_gone(session);
     set_rusage(session, sample);
+    session->pending = wants_processes(session) ? session->processes.live : session->track.count;
     session->cost.ticks++;
 }
 
@@ -227,6 +232,10 @@ void pfr_session_tick(struct pfr_session *session)
         return;
     take_sample(session);
     end_window_if_due(session);
+    if (session->state == PFR_DRAINING && !session->drain_written) {
+        session->drain_written = true; /* tasks are over, something still runs (R69) */
+        json_object_put(write_summary(session));
+    }
 }
 
 /* ---- start ---- */
@@ -357,6 +366,32 @@ static int begin(struct pfr_session *session, pid_t pid, char *error, size_t siz
     return 0;
 }
 
+/*
+ * Before its exec a task has the name of whoever started it. What it is about
+ * to be stands for it until it is seen again, which a short one never is.
+ */
+static void name_task(struct pfr_session *session, pid_t pid)
+{
+    uint32_t slot = pfr_process_find(&session->processes, pid);
+    char *const *command = session->options.command;
+    struct pfr_process *process;
+    const char *base;
+    char text[1024] = "";
+
+    if (slot == PFR_SLOT_NONE || !command)
+        return;
+    process = &session->processes.slots[slot];
+    base = strrchr(command[0], '/');
+    snprintf(process->comm, sizeof(process->comm), "%s", base ? base + 1 : command[0]);
+    process->provisional = true;
+    if (!process->cmd)
+        return;
+    for (size_t n = 0; *command && n < sizeof(text); n = strlen(text), command++)
+        snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "", *command);
+    free(process->cmd);
+    process->cmd = strdup(text);
+}
+
 int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, char *error,
                            size_t size)
 {
@@ -379,6 +414,7 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
     pfr_series_event(&session->series, "task_start", pfr_env_now(&session->env, CLOCK_REALTIME),
                      now, event);
     take_sample(session);
+    name_task(session, pid);
     if (session->task_count == 1)
         json_object_put(write_summary(session));
     return 0;

@@ -49,7 +49,8 @@ struct pfr_session {
     int64_t rusage_cpu, rusage_max_rss; /* of the tasks that ended; 0 = none */
     int64_t window_end;
     struct pfr_cost cost;
-    bool cgroup_gone, summary_told;
+    uint32_t pending; /* processes in the newest sample */
+    bool cgroup_gone, summary_told, drain_written;
 };
 
 /* 0, or -EINVAL with a sentence in error when the options make no sense. */

@@ -31,7 +31,7 @@ int pfr_track_open(struct pfr_track *track, const struct pfr_env *env,
                    const struct pfr_cgtarget *target, pid_t root);
 void pfr_track_release(struct pfr_track *track);
 
-/* "cgroup memory", "process tree" */
+/* "cgroup v1", "cgroup v2", "process tree" */
 const char *pfr_track_source(const struct pfr_track *track, const struct pfr_cgtarget *target);
 
 /* Fills track->pids. 1 when there are any, 0 when there are none, -errno. */
