@@ -10,6 +10,8 @@ bool pfr_parse_digits(const char **text, int64_t *value)
 
     if (*p < '0' || *p > '9')
         return false;
+    for (int i = 0; i < 18 && *p >= '0' && *p <= '9'; i++, p++) /* these always fit */
+        v = 10 * v + (*p - '0');
     for (; *p >= '0' && *p <= '9'; p++)
         if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p - '0', &v))
             return false;

@@ -63,14 +63,16 @@ static const struct column {
 /* Whether this kernel has the file and the line, asked of ourselves. */
 static void probe_places(struct pfr_procs *procs, struct pfr_availability *have)
 {
+    ssize_t n = 0;
+
     for (size_t i = 0; i < PFR_COUNT(places); i++) {
         char path[64];
         const char *cursor = procs->text;
         int64_t value;
-        ssize_t n;
 
         snprintf(path, sizeof(path), "self/%s", file_names[places[i].file]);
-        n = pfr_file_read_text(procs->proc_fd, path, procs->text, sizeof(procs->text));
+        if (i == 0 || places[i].file != places[i - 1].file)
+            n = pfr_file_read_text(procs->proc_fd, path, procs->text, sizeof(procs->text));
         if (n <= 0)
             pfr_availability_deny(have, places[i].id, "no /proc/PID/%s: %s",
                                   file_names[places[i].file], n ? strerror((int)-n) : "not there");

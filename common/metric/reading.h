@@ -48,8 +48,8 @@ static inline int64_t pfr_sample_get(const struct pfr_sample *sample, enum pfr_m
     return sample->step[id - PFR_PID_END];
 }
 
-/* Enough for 4096 processes over ten ticks; more closes the window early. */
-#define PFR_READINGS_MAX 40960
+/* Enough for 4096 processes over eleven ticks; more closes the window early. */
+#define PFR_READINGS_MAX 45056
 #define PFR_SAMPLES_MAX 256
 
 struct pfr_readings {

@@ -33,7 +33,8 @@ void pfr_window_release(struct pfr_window *window)
 
 static bool make_sums(struct pfr_window *window)
 {
-    uint32_t capacity = window->processes->capacity;
+    /* By what is used, not by what the table has room for: a sum is large. */
+    uint32_t capacity = (window->processes->high + 255) / 256 * 256;
     struct pfr_process_sum *sums;
 
     if (capacity <= window->sum_capacity)

@@ -284,7 +284,15 @@ static void put_usage(FILE *out, struct waiting *waiting, struct json_object *us
     put_line(out, usage);
 }
 
-static int merge_lines(struct pfr_reader *reader, FILE *out, uint32_t most_processes)
+/* Windows end some milliseconds early or late. */
+static bool fits(struct json_object *a, struct json_object *b, double span)
+{
+    return json_object_get_double(pfr_json_get(b, "to")) -
+               json_object_get_double(pfr_json_get(a, "from")) <=
+           1.05 * span;
+}
+
+static int merge_lines(struct pfr_reader *reader, FILE *out, double span, uint32_t most_processes)
 {
     PFR_AUTO_JSON *header = NULL, *held = NULL;
     PFR_CLEANUP(waiting_release) struct waiting waiting = { 0 };
@@ -308,14 +316,14 @@ static int merge_lines(struct pfr_reader *reader, FILE *out, uint32_t most_proce
         } else if (strcmp(type, "usage") != 0) {
             put_line(out, line);
             json_object_put(line);
-        } else if (!held) {
-            held = line;
-        } else {
+        } else if (held && fits(held, line, span)) {
             pfr_usage_merge(held, line, header, most_processes);
-            put_usage(out, &waiting, held);
             json_object_put(line);
+        } else {
+            if (held)
+                put_usage(out, &waiting, held);
             json_object_put(held);
-            held = NULL;
+            held = line;
         }
     }
     if (held)
@@ -324,7 +332,7 @@ static int merge_lines(struct pfr_reader *reader, FILE *out, uint32_t most_proce
 }
 
 /* Through a stream of our own, so that the new file's fd stays ours. */
-static int merge_to_fd(struct pfr_reader *reader, int fd, uint32_t most_processes)
+static int merge_to_fd(struct pfr_reader *reader, int fd, double span, uint32_t most_processes)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
@@ -336,7 +344,7 @@ static int merge_to_fd(struct pfr_reader *reader, int fd, uint32_t most_processe
             close(copy);
         return r;
     }
-    r = merge_lines(reader, out, most_processes);
+    r = merge_lines(reader, out, span, most_processes);
     if (ferror(out))
         r = -EIO;
     if (fclose(out) != 0 && r == 0)
@@ -344,7 +352,7 @@ static int merge_to_fd(struct pfr_reader *reader, int fd, uint32_t most_processe
     return r;
 }
 
-int pfr_series_compact(int dirfd, const char *name, uint32_t most_processes)
+int pfr_series_compact(int dirfd, const char *name, double span, uint32_t most_processes)
 {
     int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     struct pfr_new_file file;
@@ -357,7 +365,7 @@ int pfr_series_compact(int dirfd, const char *name, uint32_t most_processes)
         return r;
     r = pfr_new_file_open(&file, dirfd, name);
     if (r == 0) {
-        r = merge_to_fd(&reader, file.fd, most_processes);
+        r = merge_to_fd(&reader, file.fd, span, most_processes);
         if (r == 0)
             r = pfr_new_file_commit(&file);
         else

@@ -48,7 +48,7 @@ struct pfr_cost {
     int64_t cpu, max_rss;
     uint64_t ticks, late_ticks, reads;
     uint64_t write_errors, hidden, denied, malformed, no_memory, lost_windows;
-    int64_t series_bytes, series_window;
+    int64_t series_bytes, series_span;
 };
 
 struct pfr_task {

@@ -137,7 +137,7 @@ int pfr_series_open(struct pfr_series *series, const struct pfr_info *info, int 
     series->info = info;
     series->dirfd = dirfd;
     series->limit = PFR_SERIES_LIMIT;
-    series->window = info->window;
+    series->span = info->window;
     snprintf(series->name, sizeof(series->name), "%s", name);
     series->fd = dirfd < 0 ? -1 : pfr_file_append(dirfd, name);
     if (series->fd < 0)
@@ -354,26 +354,41 @@ static int64_t room(const struct pfr_series *series, int64_t now)
                                                        : series->limit;
 }
 
-/* Past it: half as many windows, each twice as long. */
-static void keep_bounded(struct pfr_series *series, int64_t now)
+static int shorten(struct pfr_series *series)
 {
-    int r;
+    int r = pfr_series_compact(series->dirfd, series->name,
+                               (double)series->span / (double)PFR_NS_PER_S, 2 * series->info->top);
 
-    if (series->fd < 0 || series->bytes < room(series, now))
-        return;
-    r = pfr_series_compact(series->dirfd, series->name, 2 * series->info->top);
-    if (r < 0) {
-        note_error(series, r);
-        series->window *= 2; /* tried again at the next window, which is a longer one */
-        return;
-    }
+    if (r < 0)
+        return r;
     close(series->fd);
     series->fd = pfr_file_append(series->dirfd, series->name);
     series->bytes = series->fd < 0 ? 0 : lseek(series->fd, 0, SEEK_END);
-    series->window *= 2;
     /* Command lines that no row spoke of are gone from the file: say them again. */
     if (series->announced)
         memset(series->announced, 0, series->announced_capacity * sizeof(*series->announced));
+    return series->fd < 0 ? series->fd : 0;
+}
+
+/*
+ * Past its room: to half of it, by merging up to the span that it takes. The
+ * span grows with the logarithm of the run's length; sixteen doublings of ten
+ * seconds are a week.
+ */
+static void keep_bounded(struct pfr_series *series, int64_t now)
+{
+    int64_t most = room(series, now);
+    int r = 0;
+
+    if (series->fd < 0 || series->bytes < most)
+        return;
+    for (int i = 0; i < 16 && r == 0 && series->bytes > most / 2; i++) {
+        if (i > 0 || series->span == series->info->window)
+            series->span *= 2;
+        r = shorten(series);
+    }
+    if (r < 0)
+        note_error(series, r);
 }
 
 void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage)

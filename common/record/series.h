@@ -1,7 +1,8 @@
 /*
  * The series: JSON Lines, append only, bounded. When the file passes its
- * limit, neighbouring windows are merged and later windows are as long as the
- * merged ones (compact.h).
+ * limit, neighbouring windows in it are merged (compact.h); new ones are
+ * always of the length that was asked for, so what is recent is fine and on
+ * disk.
  */
 #ifndef PFR_RECORD_SERIES_H
 #define PFR_RECORD_SERIES_H
@@ -24,7 +25,7 @@ struct pfr_series {
     char name[256];
     int fd; /* -1: nothing can be written */
     int64_t bytes, limit;
-    int64_t window; /* nanoseconds of a window now */
+    int64_t span; /* nanoseconds up to which windows are merged by now */
     struct pfr_announced *announced; /* by slot: whose command is in the file */
     uint32_t announced_capacity;
     uint64_t errors;

@@ -315,7 +315,7 @@ static struct json_object *cost_json(const struct pfr_cost *cost)
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         if (counts[i].always || counts[i].value)
             pfr_json_add(object, counts[i].key, json_object_new_int64((int64_t)counts[i].value));
-    pfr_json_add(object, "series_window_seconds", pfr_json_value(PFR_SECONDS, cost->series_window));
+    pfr_json_add(object, "series_span_seconds", pfr_json_value(PFR_SECONDS, cost->series_span));
     return object;
 }
 

@@ -78,7 +78,7 @@ kill "$sleeper"
 # --- by the process tree, as an ordinary user ---
 mkdir user && chmod 777 user
 if is_root; then
-    as_user "$profres" run -q -d user/t -- sh -c '(setsid sh -c "sleep 0.4; awk \"BEGIN { for (i = 0; i < 3000000; i++) x += i }\"" &) ; sleep 1.2; :'
+    as_user "$profres" run -q -d user/t -- sh -c '(setsid sh -c "sleep 0.4; awk \"BEGIN { for (i = 0; i < 30000000; i++) x += i }\"" &) ; sleep 1.2; :'
     is "an ordinary user is measured by the process tree" "$(jq -r .info.processes_from "$(summary user/t)")" "process tree"
     ok "an orphan is still of the tree" jq_true '[.commands[] | select(.comm | test("awk"))] | length > 0' "$(summary user/t)"
     is "no cgroup key is there, each with its reason" \

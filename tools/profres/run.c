@@ -40,6 +40,7 @@
 #define READY_MS 5000
 #define DONE_MS 2000
 #define FINAL_MS 10000
+#define GONE_MS 200
 
 struct run {
     const char *metrics, *dir, *interval, *window, *top;
@@ -458,7 +459,9 @@ static void conclude(struct run *run)
     if (run->control >= 0) {
         shutdown(run->control, SHUT_WR);
         await(run, "final ", FINAL_MS);
+        await(run, NULL, GONE_MS);
     }
+    waitpid(run->sampler, NULL, WNOHANG);
 }
 
 /* The live summary, else the one on disk, which may be an older one (R74). */

@@ -42,10 +42,12 @@ static void on_start(struct pfr_session *session, int control, const char *text)
         pfr_warning("message not understood: %.60s", text);
         return;
     }
-    if (pfr_session_start_task(session, (pid_t)pid, rank, error, sizeof(error)) < 0)
+    if (pfr_session_start_task(session, (pid_t)pid, rank, error, sizeof(error)) < 0) {
         pfr_control_send(control, "refuse %s", error);
-    else if (first)
+    } else if (first) {
         pfr_control_send(control, "ready");
+        pfr_session_publish(session); /* the task need not wait for the disk */
+    }
 }
 
 static void on_exit_notice(struct pfr_session *session, int control, const char *text)

@@ -14,6 +14,7 @@
 #include "common/base/fd.h"
 #include "common/base/log.h"
 #include "common/base/parse.h"
+#include "common/collect/shape.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
 
@@ -56,6 +57,19 @@ void pfr_session_release(struct pfr_session *session)
 
 /* ---- the summary ---- */
 
+/* Not ru_maxrss, which outlives an exec: it may be that of who started us. */
+static int64_t own_peak(const struct pfr_session *session)
+{
+    char path[PATH_MAX + 16], text[8192];
+    const char *cursor = text;
+    int64_t peak = 0;
+
+    snprintf(path, sizeof(path), "%s/self/status", session->env.proc);
+    pfr_file_read_text(AT_FDCWD, path, text, sizeof(text));
+    pfr_shape_flat(text, &cursor, "VmHWM:", PFR_KB, &peak);
+    return peak;
+}
+
 static void measure_self(struct pfr_session *session)
 {
     struct pfr_cost *cost = &session->cost;
@@ -65,10 +79,10 @@ static void measure_self(struct pfr_session *session)
     getrusage(RUSAGE_SELF, &usage);
     cost->cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * PFR_NS_PER_S +
                 (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
-    cost->max_rss = usage.ru_maxrss * 1024;
+    cost->max_rss = own_peak(session);
     cost->reads = pfr_fd_reads();
     cost->series_bytes = session->series.bytes;
-    cost->series_window = session->series.window;
+    cost->series_span = session->series.span;
     cost->hidden = trouble->hidden;
     cost->no_memory = trouble->no_memory;
     cost->denied = cost->malformed = 0;
@@ -158,9 +172,9 @@ static void end_window_if_due(struct pfr_session *session)
     if (now < session->window_end)
         return;
     close_window(session);
-    json_object_put(write_summary(session));
+    pfr_session_publish(session);
     while (session->window_end <= now)
-        session->window_end += session->series.window;
+        session->window_end += session->options.window;
 }
 
 /* ---- sampling ---- */
@@ -234,7 +248,7 @@ void pfr_session_tick(struct pfr_session *session)
     end_window_if_due(session);
     if (session->state == PFR_DRAINING && !session->drain_written) {
         session->drain_written = true; /* tasks are over, something still runs (R69) */
-        json_object_put(write_summary(session));
+        pfr_session_publish(session);
     }
 }
 
@@ -415,9 +429,12 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
                      now, event);
     take_sample(session);
     name_task(session, pid);
-    if (session->task_count == 1)
-        json_object_put(write_summary(session));
     return 0;
+}
+
+void pfr_session_publish(struct pfr_session *session)
+{
+    json_object_put(write_summary(session));
 }
 
 /* ---- end ---- */

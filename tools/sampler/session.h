@@ -66,6 +66,9 @@ void pfr_session_release(struct pfr_session *session);
 int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, char *error,
                            size_t size);
 
+/* Writes the summary as it is now. */
+void pfr_session_publish(struct pfr_session *session);
+
 /* One sample; closes the window when that is due. */
 void pfr_session_tick(struct pfr_session *session);
 
