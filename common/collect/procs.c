@@ -271,9 +271,11 @@ static void take_stat(const struct pfr_procs *procs, struct pfr_pid_reading *rea
     for (size_t i = 0; i < PFR_COUNT(columns); i++) {
         int64_t value = line->field[columns[i].a];
 
-        if (columns[i].b) /* CPU time: two columns, in ticks */
-            value = pfr_muldiv(value + line->field[columns[i].b], PFR_NS_PER_S,
-                               procs->env->clock_ticks);
+        if (columns[i].b) { /* CPU time: two columns, in ticks */
+            if (__builtin_add_overflow(value, line->field[columns[i].b], &value))
+                value = INT64_MAX;
+            value = pfr_muldiv(value, PFR_NS_PER_S, procs->env->clock_ticks);
+        }
         set(procs, reading, columns[i].id, value);
     }
     set(procs, reading, PFR_PS_ETIME, age);
