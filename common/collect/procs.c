@@ -377,6 +377,20 @@ static void read_pss(struct pfr_procs *procs, uint32_t slot, struct pfr_pid_read
         sample->partial |= 1u << PFR_PROC_PSS;
 }
 
+/*
+ * Listed, but not to be read. One that was read before has ended: it is not
+ * marked as seen and retired below. One that never was is hidden from us: it
+ * keeps its slot while it is listed, so that it is counted once.
+ */
+static void note_unreadable(struct pfr_procs *procs, uint32_t slot, bool is_new)
+{
+    struct pfr_process *process = &procs->table->slots[slot];
+
+    procs->trouble.hidden += is_new;
+    if (!process->start_ticks)
+        process->seen = procs->tick;
+}
+
 static bool read_process(struct pfr_procs *procs, pid_t pid, struct pfr_readings *readings,
                          const struct tick_clock *now)
 {
@@ -393,8 +407,8 @@ static bool read_process(struct pfr_procs *procs, pid_t pid, struct pfr_readings
     if (!make_fd_room(procs))
         return false;
     if (!get_text(procs, slot, PFR_PROC_STAT) || pfr_shape_stat(procs->text, &line) <= 0) {
-        procs->trouble.hidden += is_new;
-        return true; /* not marked as seen: retired below */
+        note_unreadable(procs, slot, is_new);
+        return true;
     }
     slot = identify(procs, slot, &line);
     if (slot == PFR_SLOT_NONE || !(reading = pfr_readings_add_pid(readings, slot)))

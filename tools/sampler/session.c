@@ -84,7 +84,7 @@ static struct pfr_snapshot take_snapshot(struct pfr_session *session)
         .run = &session->run,
         .state = session->state,
         .pending = session->processes.live,
-        .processes_seen = session->processes.total,
+        .processes_seen = session->processes.total - session->procs.trouble.hidden,
         .wall = pfr_env_now(&session->env, CLOCK_REALTIME),
         .now = pfr_env_now(&session->env, CLOCK_MONOTONIC),
         .tasks = session->tasks,
