@@ -97,16 +97,21 @@ static void probe(struct pfr_procs *procs, struct pfr_availability *have)
         pfr_availability_deny(have, PFR_PS_PMEM, "needs MemTotal and ps_rss");
 }
 
-/* stat always (who is it, does it live); the others when a wanted row is in them. */
-static void choose_files(struct pfr_procs *procs)
+/*
+ * stat always (who is it, does it live); the others when a wanted row is in
+ * them and this kernel has it.
+ */
+static void choose_files(struct pfr_procs *procs, const struct pfr_availability *have)
 {
-    bool pmem = pfr_metric_set_has(procs->wanted, PFR_PS_PMEM);
-
     procs->needed[PFR_PROC_STAT] = true;
-    procs->needed[PFR_PROC_STATUS] = pmem || pfr_metric_set_has(procs->wanted, PFR_PS_STAT);
     for (size_t i = 0; i < PFR_COUNT(places); i++)
-        if (pfr_metric_set_has(procs->wanted, places[i].id))
+        if (pfr_metric_set_has(procs->wanted, places[i].id) &&
+            pfr_metric_set_has(&have->available, places[i].id))
             procs->needed[places[i].file] = true;
+    procs->needs_rss = pfr_metric_set_has(procs->wanted, PFR_PS_PMEM) ||
+                       procs->needed[PFR_PROC_ROLLUP];
+    if (procs->needs_rss || pfr_metric_set_has(procs->wanted, PFR_PS_STAT))
+        procs->needed[PFR_PROC_STATUS] = true;
     procs->record_cmd = pfr_metric_set_has(procs->wanted, PFR_PS_CMD);
 }
 
@@ -124,8 +129,8 @@ int pfr_procs_open(struct pfr_procs *procs, const struct pfr_env *env,
     procs->proc_fd = open(env->proc, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (procs->proc_fd < 0)
         return -errno;
-    choose_files(procs);
     probe(procs, have);
+    choose_files(procs, have);
     return 0;
 }
 
@@ -281,12 +286,13 @@ static void take_stat(const struct pfr_procs *procs, struct pfr_pid_reading *rea
     set(procs, reading, PFR_PS_ETIME, age);
 }
 
-static bool is_locked(const char *status)
+/* A line of /proc/PID/status in bytes; -1 when it has none, as of a zombie. */
+static int64_t status_bytes(const char *status, const char *key)
 {
     const char *cursor = status;
-    int64_t locked = 0;
+    int64_t bytes;
 
-    return pfr_shape_flat(status, &cursor, "VmLck:", PFR_KB, &locked) > 0 && locked > 0;
+    return pfr_shape_flat(status, &cursor, key, PFR_KB, &bytes) > 0 ? bytes : -1;
 }
 
 /* As ps -o args prints it: arguments joined by spaces, [comm] when there are none. */
@@ -345,35 +351,44 @@ struct tick_clock {
     bool pss;         /* this tick reads it */
 };
 
-static void read_details(struct pfr_procs *procs, uint32_t slot, struct pfr_pid_reading *reading,
-                         const struct pfr_stat_line *line)
+/* The resident set, whether or not it was asked for; -1 when there is none. */
+static int64_t read_details(struct pfr_procs *procs, uint32_t slot,
+                            struct pfr_pid_reading *reading, const struct pfr_stat_line *line)
 {
     bool locked = false;
+    int64_t rss = -1;
 
     if (procs->needed[PFR_PROC_STATUS] && get_text(procs, slot, PFR_PROC_STATUS)) {
         take_lines(procs, reading, PFR_PROC_STATUS);
-        locked = is_locked(procs->text);
+        locked = status_bytes(procs->text, "VmLck:") > 0;
+        if (procs->needs_rss)
+            rss = status_bytes(procs->text, "VmRSS:");
     }
     set(procs, reading, PFR_PS_STAT, state_code(line, procs->table->slots[slot].pid, locked));
-    if (reading->present >> PFR_PS_RSS & 1 && procs->env->mem_total)
+    if (rss >= 0 && procs->env->mem_total)
         set(procs, reading, PFR_PS_PMEM,
-            pfr_muldiv(reading->value[PFR_PS_RSS], 100 * pfr_unit_quantum(PFR_PERCENT),
-                       procs->env->mem_total));
+            pfr_muldiv(rss, 100 * pfr_unit_quantum(PFR_PERCENT), procs->env->mem_total));
     if (procs->needed[PFR_PROC_IO] && get_text(procs, slot, PFR_PROC_IO))
         take_lines(procs, reading, PFR_PROC_IO);
+    return rss;
 }
 
-/* Not of one that is too large, and then there is no sum either. */
-static void read_pss(struct pfr_procs *procs, uint32_t slot, struct pfr_pid_reading *reading,
-                     struct pfr_sample *sample)
+static uint64_t rollup_trouble(const struct pfr_procs *procs)
 {
-    uint64_t denied = procs->trouble.denied[PFR_PROC_ROLLUP];
+    return procs->trouble.denied[PFR_PROC_ROLLUP] + procs->trouble.malformed[PFR_PROC_ROLLUP];
+}
 
-    if (reading->present >> PFR_PS_RSS & 1 && reading->value[PFR_PS_RSS] > procs->pss_cap)
+/* Not of one that is too large; and with one missing there is no sum either. */
+static void read_pss(struct pfr_procs *procs, uint32_t slot, struct pfr_pid_reading *reading,
+                     struct pfr_sample *sample, int64_t rss)
+{
+    uint64_t before = rollup_trouble(procs);
+
+    if (rss > procs->pss_cap)
         sample->partial |= 1u << PFR_PROC_PSS;
     else if (get_text(procs, slot, PFR_PROC_ROLLUP))
         take_lines(procs, reading, PFR_PROC_ROLLUP);
-    if (procs->trouble.denied[PFR_PROC_ROLLUP] != denied)
+    if (rollup_trouble(procs) != before)
         sample->partial |= 1u << PFR_PROC_PSS;
 }
 
@@ -398,7 +413,7 @@ static bool read_process(struct pfr_procs *procs, pid_t pid, struct pfr_readings
     bool is_new = slot == PFR_SLOT_NONE;
     struct pfr_pid_reading *reading;
     struct pfr_stat_line line;
-    int64_t age;
+    int64_t age, rss;
 
     if (!is_new && procs->table->slots[slot].seen == procs->tick)
         return true; /* listed twice: it moved between two cgroups while they were read */
@@ -419,9 +434,9 @@ static bool read_process(struct pfr_procs *procs, pid_t pid, struct pfr_readings
     procs->table->slots[slot].seen = procs->tick;
     take_stat(procs, reading, &line, age);
     update_identity(procs, &procs->table->slots[slot], &line);
-    read_details(procs, slot, reading, &line);
+    rss = read_details(procs, slot, reading, &line);
     if (now->pss)
-        read_pss(procs, slot, reading, &readings->samples[readings->count - 1]);
+        read_pss(procs, slot, reading, &readings->samples[readings->count - 1], rss);
     return true;
 }
 

@@ -27,6 +27,7 @@ struct pfr_procs {
     const struct pfr_metric_set *wanted;
     bool needed[PFR_PROCFILES];
     bool record_cmd;
+    bool needs_rss; /* for what is computed from it, or decided by it */
     int proc_fd;
     int (*fds)[PFR_PROCFILES]; /* by slot; 0 = not open (never our fd) */
     uint32_t fds_capacity;
