@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
@@ -338,15 +339,26 @@ static int merge_to_fd(struct pfr_reader *reader, int fd, uint32_t most_processe
     return r;
 }
 
+/* O_NONBLOCK: a FIFO put in the file's place must not hold us. */
+static int open_series(int dirfd, const char *name)
+{
+    PFR_AUTO_FD fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return -errno;
+    return S_ISREG(st.st_mode) ? pfr_take_fd(&fd) : -EINVAL;
+}
+
 int pfr_series_compact(int dirfd, const char *name, uint32_t most_processes)
 {
-    int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open_series(dirfd, name);
     struct pfr_new_file file;
     struct pfr_reader reader;
     int r;
 
     if (fd < 0)
-        return -errno;
+        return fd;
     if ((r = pfr_reader_open(&reader, fd)) < 0)
         return r;
     r = pfr_new_file_open(&file, dirfd, name);
