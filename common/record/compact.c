@@ -285,10 +285,57 @@ static void put_usage(FILE *out, struct waiting *waiting, struct json_object *us
     put_line(out, usage);
 }
 
+struct merge {
+    FILE *out;
+    uint32_t most_processes;
+    struct json_object *header, *held; /* held: a window that waits for its neighbour */
+    struct waiting waiting;
+};
+
+static void merge_release(struct merge *merge)
+{
+    json_object_put(merge->header);
+    json_object_put(merge->held);
+    waiting_release(&merge->waiting);
+}
+
+static void put_held(struct merge *merge)
+{
+    if (merge->held)
+        put_usage(merge->out, &merge->waiting, merge->held);
+    json_object_put(merge->held);
+    merge->held = NULL;
+}
+
+/* Takes the line. */
+static void merge_usage(struct merge *merge, struct json_object *line)
+{
+    if (!merge->held) {
+        merge->held = line;
+        return;
+    }
+    pfr_usage_merge(merge->held, line, merge->header, merge->most_processes);
+    json_object_put(line);
+    put_held(merge);
+}
+
+/* A run ends or begins: its windows are no neighbours of another run's. */
+static void merge_border(struct merge *merge, struct json_object *line, bool is_header)
+{
+    put_held(merge);
+    put_line(merge->out, line);
+    if (!is_header) {
+        json_object_put(line);
+        return;
+    }
+    json_object_put(merge->header);
+    merge->header = line;
+}
+
 static int merge_lines(struct pfr_reader *reader, FILE *out, uint32_t most_processes)
 {
-    PFR_AUTO_JSON *header = NULL, *held = NULL;
-    PFR_CLEANUP(waiting_release) struct waiting waiting = { 0 };
+    PFR_CLEANUP(merge_release) struct merge merge = { .out = out,
+                                                      .most_processes = most_processes };
     struct json_object *line;
     int r;
 
@@ -296,25 +343,17 @@ static int merge_lines(struct pfr_reader *reader, FILE *out, uint32_t most_proce
         const char *type = pfr_line_type(line);
 
         if (strcmp(type, "process") == 0) {
-            waiting_add(&waiting, line);
-        } else if (strcmp(type, "usage") != 0) {
-            put_line(out, line);
-            if (strcmp(type, "header") == 0 && !header)
-                header = line;
-            else
-                json_object_put(line);
-        } else if (!held) {
-            held = line;
+            waiting_add(&merge.waiting, line);
+        } else if (strcmp(type, "usage") == 0) {
+            merge_usage(&merge, line);
+        } else if (strcmp(type, "header") == 0 || strcmp(type, "final") == 0) {
+            merge_border(&merge, line, strcmp(type, "header") == 0);
         } else {
-            pfr_usage_merge(held, line, header, most_processes);
-            put_usage(out, &waiting, held);
+            put_line(out, line);
             json_object_put(line);
-            json_object_put(held);
-            held = NULL;
         }
     }
-    if (held)
-        put_usage(out, &waiting, held);
+    put_held(&merge);
     return r;
 }
 
