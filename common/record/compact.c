@@ -4,11 +4,33 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
 #include "common/record/file.h"
 #include "common/record/reader.h"
+
+/*
+ * Anybody may have written into the file: of what is not the shape we write,
+ * nothing is taken, and nothing breaks.
+ */
+static size_t length_of(struct json_object *array)
+{
+    return json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0;
+}
+
+static struct json_object *at(struct json_object *array, size_t index)
+{
+    return index < length_of(array) ? json_object_array_get_idx(array, index) : NULL;
+}
+
+static const char *name_at(struct json_object *columns, size_t index)
+{
+    struct json_object *name = at(columns, index);
+
+    return json_object_is_type(name, json_type_string) ? json_object_get_string(name) : "";
+}
 
 static double span_of(struct json_object *usage)
 {
@@ -19,8 +41,11 @@ static double span_of(struct json_object *usage)
 /* {"S": 9} and {"S": 1, "R": 2} */
 static struct json_object *merge_tally(struct json_object *a, struct json_object *b)
 {
-    struct json_object *merged = json_object_new_object();
+    struct json_object *merged;
 
+    if (!json_object_is_type(a, json_type_object) || !json_object_is_type(b, json_type_object))
+        return json_object_get(b);
+    merged = json_object_new_object();
     json_object_object_foreach(a, ka, va)
         pfr_json_add(merged, ka, json_object_get(va));
     json_object_object_foreach(b, kb, vb)
@@ -63,6 +88,8 @@ static struct json_object *merge_value(enum pfr_metric_id id, struct json_object
 static void merge_measurements(struct json_object *a, struct json_object *b, double span_a,
                                double span_b)
 {
+    if (!json_object_is_type(a, json_type_object) || !json_object_is_type(b, json_type_object))
+        return;
     json_object_object_foreach(b, key, vb)
     {
         enum pfr_metric_id id = pfr_metric_find(key);
@@ -78,27 +105,25 @@ static void merge_measurements(struct json_object *a, struct json_object *b, dou
 static bool same_row(struct json_object *a, struct json_object *b, size_t keys)
 {
     for (size_t i = 0; i < keys; i++)
-        if (!json_object_equal(json_object_array_get_idx(a, i), json_object_array_get_idx(b, i)))
+        if (!json_object_equal(at(a, i), at(b, i)))
             return false;
-    return true;
+    return length_of(a) > keys && length_of(b) > keys;
 }
 
 static struct json_object *find_row(struct json_object *rows, struct json_object *row, size_t keys)
 {
-    for (size_t i = 0; i < json_object_array_length(rows); i++)
-        if (same_row(json_object_array_get_idx(rows, i), row, keys))
-            return json_object_array_get_idx(rows, i);
+    for (size_t i = 0; i < length_of(rows); i++)
+        if (same_row(at(rows, i), row, keys))
+            return at(rows, i);
     return NULL;
 }
 
 static void merge_row(struct json_object *a, struct json_object *b, struct json_object *columns,
                       size_t keys, double span_a, double span_b)
 {
-    for (size_t i = keys; i < json_object_array_length(columns); i++) {
-        const char *key = json_object_get_string(json_object_array_get_idx(columns, i));
-        enum pfr_metric_id id = pfr_metric_find(key);
-        struct json_object *va = json_object_array_get_idx(a, i);
-        struct json_object *vb = json_object_array_get_idx(b, i);
+    for (size_t i = keys; i < length_of(columns) && i < length_of(a); i++) {
+        enum pfr_metric_id id = pfr_metric_find(name_at(columns, i));
+        struct json_object *va = at(a, i), *vb = at(b, i);
         struct json_object *merged =
             id != PFR_METRIC_NONE /* "processes" of a command: distinct ones, a count */
                 ? merge_value(id, va, vb, span_a, span_b)
@@ -114,14 +139,14 @@ static void merge_rows(struct json_object *a, struct json_object *b, const char 
 {
     struct json_object *rows = pfr_json_get(a, name), *more = pfr_json_get(b, name);
 
-    if (!more || !columns)
+    if (!length_of(more) || !columns)
         return;
-    if (!rows) {
+    if (!json_object_is_type(rows, json_type_array)) {
         pfr_json_add(a, name, json_object_get(more));
         return;
     }
-    for (size_t i = 0; i < json_object_array_length(more); i++) {
-        struct json_object *row = json_object_array_get_idx(more, i);
+    for (size_t i = 0; i < length_of(more); i++) {
+        struct json_object *row = at(more, i);
         struct json_object *known = find_row(rows, row, keys);
 
         if (known)
@@ -133,43 +158,58 @@ static void merge_rows(struct json_object *a, struct json_object *b, const char 
 
 static size_t column_of(struct json_object *columns, const char *key)
 {
-    size_t n = columns ? json_object_array_length(columns) : 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(json_object_get_string(json_object_array_get_idx(columns, i)), key) == 0)
+    for (size_t i = 0; i < length_of(columns); i++)
+        if (strcmp(name_at(columns, i), key) == 0)
             return i;
     return SIZE_MAX;
 }
 
-static double cell(struct json_object *rows, size_t row, size_t column)
-{
-    if (column == SIZE_MAX)
-        return 0;
-    return json_object_get_double(
-        json_object_array_get_idx(json_object_array_get_idx(rows, row), column));
-}
+struct rank {
+    double cpu, rss;
+    bool keep;
+};
 
-/* The row with the least in this column goes last and is cut off. */
-static void drop_smallest(struct json_object *rows, size_t column)
+/* Keeps one more: the largest by CPU (if it used any) or by memory. */
+static bool keep_next(struct rank *ranks, size_t count, bool by_cpu)
 {
-    size_t smallest = 0;
+    struct rank *best = NULL;
 
-    for (size_t i = 1; i < json_object_array_length(rows); i++)
-        if (cell(rows, i, column) < cell(rows, smallest, column))
-            smallest = i;
-    json_object_array_del_idx(rows, smallest, 1);
+    for (size_t i = 0; i < count; i++) {
+        struct rank *rank = &ranks[i];
+
+        if (!rank->keep && (by_cpu ? rank->cpu > 0 : true) &&
+            (!best || (by_cpu ? rank->cpu > best->cpu : rank->rss > best->rss)))
+            best = rank;
+    }
+    if (best)
+        best->keep = true;
+    return best;
 }
 
 /*
- * A merged window may have up to twice the rows. Taking the smallest by CPU
- * and the smallest by memory in turn leaves those that stand out in either.
+ * A merged window may have up to twice the rows. As in a window of its own,
+ * half the room is for the largest by CPU and the rest for the largest by
+ * memory.
  */
 static void trim_rows(struct json_object *rows, struct json_object *columns, uint32_t most)
 {
     size_t cpu = column_of(columns, "ps_cpu_seconds"), rss = column_of(columns, "ps_rss");
+    size_t count = length_of(rows), kept = 0;
+    PFR_AUTO_FREE struct rank *ranks = count > most ? calloc(count, sizeof(*ranks)) : NULL;
 
-    for (bool by_cpu = true; rows && json_object_array_length(rows) > most; by_cpu = !by_cpu)
-        drop_smallest(rows, by_cpu ? cpu : rss);
+    if (!ranks)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        ranks[i].cpu = json_object_get_double(at(at(rows, i), cpu));
+        ranks[i].rss = json_object_get_double(at(at(rows, i), rss));
+    }
+    while (kept < most / 2 && keep_next(ranks, count, true))
+        kept++;
+    while (kept < most && keep_next(ranks, count, false))
+        kept++;
+    for (size_t i = count; i-- > 0;)
+        if (!ranks[i].keep)
+            json_object_array_del_idx(rows, i, 1);
 }
 
 static int64_t int_of(struct json_object *object, const char *key)
@@ -185,6 +225,8 @@ void pfr_usage_merge(struct json_object *a, struct json_object *b, struct json_o
 
     if (measured)
         merge_measurements(measured, pfr_json_get(b, "measurements"), span_of(a), span_of(b));
+    else if (pfr_json_get(b, "measurements"))
+        pfr_json_add(a, "measurements", json_object_get(pfr_json_get(b, "measurements")));
     merge_rows(a, b, "processes", columns, 3);
     trim_rows(pfr_json_get(a, "processes"), columns, most_processes);
     merge_rows(a, b, "commands", pfr_json_get(header, "command_columns"), 1);
@@ -244,11 +286,11 @@ static void waiting_add(struct waiting *waiting, struct json_object *line)
 
 static bool has_row(struct json_object *rows, int64_t pid, int64_t start_ticks)
 {
-    for (size_t i = 0; i < json_object_array_length(rows); i++) {
-        struct json_object *row = json_object_array_get_idx(rows, i);
+    for (size_t i = 0; i < length_of(rows); i++) {
+        struct json_object *row = at(rows, i);
 
-        if (json_object_get_int64(json_object_array_get_idx(row, 0)) == pid &&
-            json_object_get_int64(json_object_array_get_idx(row, 1)) == start_ticks)
+        if (json_object_get_int64(at(row, 0)) == pid &&
+            json_object_get_int64(at(row, 1)) == start_ticks)
             return true;
     }
     return false;
@@ -284,18 +326,67 @@ static void put_usage(FILE *out, struct waiting *waiting, struct json_object *us
     put_line(out, usage);
 }
 
-/* Windows end some milliseconds early or late. */
-static bool fits(struct json_object *a, struct json_object *b, double span)
+struct merge {
+    FILE *out;
+    double span;
+    uint32_t most_processes;
+    struct json_object *header, *held; /* held: a window that waits for its neighbour */
+    struct waiting waiting;
+};
+
+static void merge_release(struct merge *merge)
 {
-    return json_object_get_double(pfr_json_get(b, "to")) -
-               json_object_get_double(pfr_json_get(a, "from")) <=
-           1.05 * span;
+    json_object_put(merge->header);
+    json_object_put(merge->held);
+    waiting_release(&merge->waiting);
+}
+
+static void put_held(struct merge *merge)
+{
+    if (merge->held)
+        put_usage(merge->out, &merge->waiting, merge->held);
+    json_object_put(merge->held);
+    merge->held = NULL;
+}
+
+/* Windows end some milliseconds early or late. */
+static bool fits(const struct merge *merge, struct json_object *line)
+{
+    return merge->held && json_object_get_double(pfr_json_get(line, "to")) -
+                                  json_object_get_double(pfr_json_get(merge->held, "from")) <=
+                              1.05 * merge->span;
+}
+
+/* Takes the line. */
+static void merge_usage(struct merge *merge, struct json_object *line)
+{
+    if (fits(merge, line)) {
+        pfr_usage_merge(merge->held, line, merge->header, merge->most_processes);
+        json_object_put(line);
+        return;
+    }
+    put_held(merge);
+    merge->held = line;
+}
+
+/* A run ends or begins: its windows are no neighbours of another run's. */
+static void merge_border(struct merge *merge, struct json_object *line, bool is_header)
+{
+    put_held(merge);
+    put_line(merge->out, line);
+    if (!is_header) {
+        json_object_put(line);
+        return;
+    }
+    json_object_put(merge->header);
+    merge->header = line;
 }
 
 static int merge_lines(struct pfr_reader *reader, FILE *out, double span, uint32_t most_processes)
 {
-    PFR_AUTO_JSON *header = NULL, *held = NULL;
-    PFR_CLEANUP(waiting_release) struct waiting waiting = { 0 };
+    PFR_CLEANUP(merge_release) struct merge merge = { .out = out,
+                                                      .span = span,
+                                                      .most_processes = most_processes };
     struct json_object *line;
     int r;
 
@@ -303,31 +394,17 @@ static int merge_lines(struct pfr_reader *reader, FILE *out, double span, uint32
         const char *type = pfr_line_type(line);
 
         if (strcmp(type, "process") == 0) {
-            waiting_add(&waiting, line);
-        } else if (strcmp(type, "header") == 0) {
-            /* a second run in the same file: its windows are not of the first */
-            if (held)
-                put_usage(out, &waiting, held);
-            json_object_put(held);
-            json_object_put(header);
-            held = NULL;
-            header = line;
-            put_line(out, line);
-        } else if (strcmp(type, "usage") != 0) {
-            put_line(out, line);
-            json_object_put(line);
-        } else if (held && fits(held, line, span)) {
-            pfr_usage_merge(held, line, header, most_processes);
-            json_object_put(line);
+            waiting_add(&merge.waiting, line);
+        } else if (strcmp(type, "usage") == 0) {
+            merge_usage(&merge, line);
+        } else if (strcmp(type, "header") == 0 || strcmp(type, "final") == 0) {
+            merge_border(&merge, line, strcmp(type, "header") == 0);
         } else {
-            if (held)
-                put_usage(out, &waiting, held);
-            json_object_put(held);
-            held = line;
+            put_line(out, line);
+            json_object_put(line);
         }
     }
-    if (held)
-        put_usage(out, &waiting, held);
+    put_held(&merge);
     return r;
 }
 
@@ -352,15 +429,26 @@ static int merge_to_fd(struct pfr_reader *reader, int fd, double span, uint32_t 
     return r;
 }
 
+/* O_NONBLOCK: a FIFO put in the file's place must not hold us. */
+static int open_series(int dirfd, const char *name)
+{
+    PFR_AUTO_FD fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return -errno;
+    return S_ISREG(st.st_mode) ? pfr_take_fd(&fd) : -EINVAL;
+}
+
 int pfr_series_compact(int dirfd, const char *name, double span, uint32_t most_processes)
 {
-    int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open_series(dirfd, name);
     struct pfr_new_file file;
     struct pfr_reader reader;
     int r;
 
     if (fd < 0)
-        return -errno;
+        return fd;
     if ((r = pfr_reader_open(&reader, fd)) < 0)
         return r;
     r = pfr_new_file_open(&file, dirfd, name);

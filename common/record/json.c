@@ -35,7 +35,7 @@ struct json_object *pfr_json_value(enum pfr_unit unit, int64_t value)
     case PFR_SECONDS:
         return decimal(value);
     case PFR_PERCENT:
-        if (value > INT64_MAX / 1000000)
+        if (value > INT64_MAX / 1000000 || value < INT64_MIN / 1000000)
             return json_object_new_double((double)value / 1000);
         return decimal(value * 1000000);
     default:

@@ -39,6 +39,7 @@ static struct json_object *parse_object(const char *text, size_t length)
 
     if (!tokener)
         return NULL;
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT); /* nothing behind the object */
     object = json_tokener_parse_ex(tokener, text, (int)length);
     if (json_tokener_get_error(tokener) != json_tokener_success ||
         !json_object_is_type(object, json_type_object)) {
