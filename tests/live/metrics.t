@@ -1,5 +1,6 @@
 #!/bin/bash
 # profres metrics: the table, and what this host can measure.
+# shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
 plan 9
 cd "$work" || exit 1

@@ -1,6 +1,7 @@
 #!/bin/bash
 # profres run as a person meets it: the command's exit status, streams and
 # signals are its own, and nothing is left behind.
+# shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
 plan 45
 cd "$work" || exit 1

@@ -13,6 +13,7 @@ export schema_dir PYTHONDONTWRITEBYTECODE
 unset PROFRES_METRICS
 
 python=
+# shellcheck disable=SC2153 # it may come from outside
 for candidate in "$PYTHON" python3 /usr/bin/python3; do
     if [ -n "$candidate" ] && "$candidate" -W ignore "$helper" probe 2>/dev/null; then
         python=$candidate
@@ -117,6 +118,7 @@ for name in series summary; do
     series) file=$(echo job/0/*.jsonl) ;;
     summary) file=$(echo job/0/*.json) ;;
     esac
+# shellcheck disable=SC2094 # two different files
     "$python" "$helper" mutants $name "$file" >mutants 2>&1
     say $? "copies of the $name are changed" "$(cat mutants)"
     while read -r line; do

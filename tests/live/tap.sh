@@ -1,6 +1,6 @@
 # TAP for shell tests: sourced. Gives ok, is, like, near, skip, plan, and a
 # directory of the test's own, removed at the end with whatever still runs.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top_srcdir=${top_srcdir:-$(cd "$here/../.." && pwd)}
@@ -49,7 +49,8 @@ is() { # TEXT GOT EXPECTED
 
 like() { # TEXT GOT PATTERN
     count=$((count + 1))
-    if [[ $2 == $3 ]]; then # a pattern on purpose
+    # shellcheck disable=SC2053 # a pattern on purpose
+    if [[ $2 == $3 ]]; then
         echo "ok $count - $1"
     else
         failures=$((failures + 1))

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Bad weather: whatever happens to the profiler, the command runs, its status
 # is its own, and what was measured is kept.
+# shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
 plan 33
 cd "$work" || exit 1

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Our numbers against sources nobody here wrote: the cgroup's own files, ps(1),
 # time(1). (R1, R13, R21)
+# shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
 plan 22
 cd "$work" || exit 1
@@ -26,7 +27,7 @@ fi
 # --- CPU: a fork-heavy build under time(1) ---
 mkdir src
 for i in $(seq 24); do
-    printf '#include <stdio.h>\n#include <stdlib.h>\nint f%d(int x) { printf("%%d", x); return x + %d; }\n' "$i" "$i" >src/f$i.c
+    printf '#include <stdio.h>\n#include <stdlib.h>\nint f%d(int x) { printf("%%d", x); return x + %d; }\n' "$i" "$i" >"src/f$i.c"
 done
 printf 'all:%s\n' "$(for i in $(seq 24); do printf ' f%d.o' "$i"; done)" >src/Makefile
 printf '%%.o: %%.c\n\t$(CC) -O2 -c $< -o $@\n' >>src/Makefile
