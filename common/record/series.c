@@ -341,10 +341,13 @@ static void keep_bounded(struct pfr_series *series, int64_t now)
     }
     close(series->fd);
     series->fd = pfr_file_append(series->dirfd, series->name);
+    if (series->fd < 0)
+        note_error(series, series->fd);
     series->bytes = series->fd < 0 ? 0 : lseek(series->fd, 0, SEEK_END);
     series->window *= 2;
     /* Command lines that no row spoke of are gone from the file: say them again. */
-    memset(series->announced, 0, series->announced_capacity * sizeof(*series->announced));
+    for (uint32_t i = 0; i < series->announced_capacity; i++)
+        series->announced[i] = (struct pfr_announced){ 0 };
 }
 
 void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage)
