@@ -77,13 +77,23 @@ static void measure_self(struct pfr_session *session)
     }
 }
 
+static bool wants_processes(const struct pfr_session *session)
+{
+    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+        if (pfr_metric_set_has(&session->selection.collect, (enum pfr_metric_id)id) &&
+            pfr_metric_collector((enum pfr_metric_id)id) == PFR_FROM_PROCS)
+            return true;
+    return false;
+}
+
 static struct pfr_snapshot take_snapshot(struct pfr_session *session)
 {
     struct pfr_snapshot snapshot = {
         .info = &session->info,
         .run = &session->run,
         .state = session->state,
-        .pending = session->processes.live,
+        /* those listed, where nobody asked what they do (R20) */
+        .pending = wants_processes(session) ? session->processes.live : session->track.count,
         .processes_seen = session->processes.total - session->procs.trouble.hidden,
         .wall = pfr_env_now(&session->env, CLOCK_REALTIME),
         .now = pfr_env_now(&session->env, CLOCK_MONOTONIC),
@@ -160,15 +170,6 @@ static void end_window_if_due(struct pfr_session *session)
 }
 
 /* ---- sampling ---- */
-
-static bool wants_processes(const struct pfr_session *session)
-{
-    for (int id = 0; id < PFR_METRIC_COUNT; id++)
-        if (pfr_metric_set_has(&session->selection.collect, (enum pfr_metric_id)id) &&
-            pfr_metric_collector((enum pfr_metric_id)id) == PFR_FROM_PROCS)
-            return true;
-    return false;
-}
 
 static void note_cgroup_gone(struct pfr_session *session)
 {
