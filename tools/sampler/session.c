@@ -365,6 +365,10 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
     int64_t now;
     int r;
 
+    if (session->finished) {
+        snprintf(error, size, "the run is over");
+        return -ESHUTDOWN;
+    }
     if (session->task_count == PFR_TASKS_MAX) {
         snprintf(error, size, "more than %d tasks on one node", PFR_TASKS_MAX);
         return -E2BIG;
@@ -374,6 +378,7 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
     now = pfr_env_now(&session->env, CLOCK_MONOTONIC);
     session->tasks[session->task_count++] =
         (struct pfr_task){ .pid = pid, .rank = rank, .started = now };
+    session->state = PFR_LIVE; /* again, when all tasks known until now had ended */
     event = json_object_new_object();
     pfr_json_add(event, "pid", json_object_new_int64(pid));
     pfr_json_add(event, "rank", json_object_new_int(rank));
@@ -405,6 +410,8 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
 {
     struct pfr_task *task = NULL;
 
+    if (session->finished)
+        return; /* nothing after COMPLETE (R71) */
     for (uint32_t i = 0; i < session->task_count && !task; i++)
         if (session->tasks[i].pid == pid && !session->tasks[i].ended)
             task = &session->tasks[i];
