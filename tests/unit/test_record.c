@@ -217,7 +217,7 @@ static void links_are_not_followed(void **state)
     assert_holds(bench, "victim", "precious");
     assert_holds(bench, "n.json", "new");
     assert_int_equal(pfr_file_append(bench->dirfd, "n.jsonl"), -ELOOP);
-    assert_int_equal(pfr_series_compact(bench->dirfd, "n.jsonl", 4), -ELOOP);
+    assert_int_equal(pfr_series_compact(bench->dirfd, "n.jsonl", 20, 4), -ELOOP);
     assert_holds(bench, "victim", "precious");
     /* and one that points to nothing makes nothing */
     assert_int_equal(symlinkat("made", bench->dirfd, "dangling"), 0);
@@ -239,7 +239,7 @@ static void fifos_do_not_hold_us(void **state)
     reader = openat(bench->dirfd, "n.jsonl", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     assert_int_equal(pfr_file_append(bench->dirfd, "n.jsonl"), -EINVAL);
     close(reader);
-    assert_int_equal(pfr_series_compact(bench->dirfd, "n.jsonl", 4), -EINVAL);
+    assert_int_equal(pfr_series_compact(bench->dirfd, "n.jsonl", 20, 4), -EINVAL);
     object = pfr_summary_load(bench->dirfd, "n.json");
     assert_null(object);
     assert_int_equal(errno, EINVAL);
@@ -584,7 +584,7 @@ static void compaction_halves_the_windows(void **state)
         add_usage(text, sizeof(text), i, 41);
     put(bench, "s.jsonl", text);
     before = fixture_lines(bench->dir, "s.jsonl");
-    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 8), 0);
+    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 20, 8), 0);
     after = fixture_lines(bench->dir, "s.jsonl");
     assert_int_equal(fixture_count(before, "usage"), 9);
     assert_int_equal(fixture_count(after, "usage"), 5); /* the ninth had no neighbour */
@@ -617,7 +617,7 @@ static void unmentioned_commands_are_dropped(void **state)
     add_usage(text, sizeof(text), 1, 2);
     add_usage(text, sizeof(text), 2, 5);
     put(bench, "s.jsonl", text);
-    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 8), 0);
+    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 20, 8), 0);
     lines = fixture_lines(bench->dir, "s.jsonl");
     assert_int_equal(fixture_count(lines, "process"), 2);
     /* each before the first window that speaks of it */
@@ -647,7 +647,7 @@ static void runs_are_not_merged_with_each_other(void **state)
                      "\"measurements\":{\"ps_cpu_seconds_total\":0.5},\"processes\":"
                      "[[1,7,\"w\",0.25]]}\n");
     put(bench, "s.jsonl", text);
-    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 8), 0);
+    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 20, 8), 0);
     lines = fixture_lines(bench->dir, "s.jsonl");
     assert_int_equal(fixture_count(lines, "usage"), 3);
     assert_json_text(lines, "1.type", "usage");
@@ -672,7 +672,7 @@ static void compaction_reads_on(void **state)
     add_usage(text, sizeof(text), 1, 1);
     strcat(text, "{\"type\":\"from the future\",\"x\":[1,2]}\n{\"type\":\"usa");
     put(bench, "s.jsonl", text);
-    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 8), 0);
+    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 20, 8), 0);
     lines = fixture_lines(bench->dir, "s.jsonl"); /* asserts: none malformed, none torn */
     assert_int_equal(fixture_count(lines, "from the future"), 1);
     assert_true(sum_of(lines, "measurements.ps_cpu_seconds_total", false) == 2.0);
@@ -703,7 +703,7 @@ static void strange_shapes_do_no_harm(void **state)
             snprintf(text + strlen(text), 2048, "%s\n%s\n", odd[i], odd[k]);
             add_usage(text, sizeof(text), 1, 41);
             put(bench, "s.jsonl", text);
-            assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 2), 0);
+            assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 20, 2), 0);
             json_object_put(fixture_lines(bench->dir, "s.jsonl"));
         }
     }
@@ -724,14 +724,14 @@ static void failed_compaction_leaves_the_old(void **state)
     small = limit;
     small.rlim_cur = 600;
     setrlimit(RLIMIT_FSIZE, &small);
-    r = pfr_series_compact(bench->dirfd, "s.jsonl", 8);
+    r = pfr_series_compact(bench->dirfd, "s.jsonl", 20, 8);
     setrlimit(RLIMIT_FSIZE, &limit);
     assert_true(r < 0);
     assert_int_equal(pfr_file_read_text(bench->dirfd, "s.jsonl", after, sizeof(after)),
                      strlen(text));
     assert_string_equal(after, text);
     assert_false(exists(bench, ".s.jsonl.tmp"));
-    assert_int_equal(pfr_series_compact(bench->dirfd, "missing.jsonl", 8), -ENOENT);
+    assert_int_equal(pfr_series_compact(bench->dirfd, "missing.jsonl", 20, 8), -ENOENT);
 }
 
 int main(void)

@@ -92,6 +92,15 @@ static void measure_self(struct pfr_session *session)
     }
 }
 
+static bool wants_processes(const struct pfr_session *session)
+{
+    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+        if (pfr_metric_set_has(&session->selection.collect, (enum pfr_metric_id)id) &&
+            pfr_metric_collector((enum pfr_metric_id)id) == PFR_FROM_PROCS)
+            return true;
+    return false;
+}
+
 static struct pfr_snapshot take_snapshot(struct pfr_session *session)
 {
     struct pfr_snapshot snapshot = {
@@ -178,15 +187,6 @@ static void end_window_if_due(struct pfr_session *session)
 }
 
 /* ---- sampling ---- */
-
-static bool wants_processes(const struct pfr_session *session)
-{
-    for (int id = 0; id < PFR_METRIC_COUNT; id++)
-        if (pfr_metric_set_has(&session->selection.collect, (enum pfr_metric_id)id) &&
-            pfr_metric_collector((enum pfr_metric_id)id) == PFR_FROM_PROCS)
-            return true;
-    return false;
-}
 
 static void note_cgroup_gone(struct pfr_session *session)
 {
@@ -413,6 +413,10 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
     int64_t now;
     int r;
 
+    if (session->finished) {
+        snprintf(error, size, "the run is over");
+        return -ESHUTDOWN;
+    }
     if (session->task_count == PFR_TASKS_MAX) {
         snprintf(error, size, "more than %d tasks on one node", PFR_TASKS_MAX);
         return -E2BIG;
@@ -422,6 +426,7 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
     now = pfr_env_now(&session->env, CLOCK_MONOTONIC);
     session->tasks[session->task_count++] =
         (struct pfr_task){ .pid = pid, .rank = rank, .started = now };
+    session->state = PFR_LIVE; /* again, when all tasks known until now had ended */
     event = json_object_new_object();
     pfr_json_add(event, "pid", json_object_new_int64(pid));
     pfr_json_add(event, "rank", json_object_new_int(rank));
@@ -457,6 +462,8 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
 {
     struct pfr_task *task = NULL;
 
+    if (session->finished)
+        return; /* nothing after COMPLETE (R71) */
     for (uint32_t i = 0; i < session->task_count && !task; i++)
         if (session->tasks[i].pid == pid && !session->tasks[i].ended)
             task = &session->tasks[i];
