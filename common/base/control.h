@@ -3,9 +3,10 @@
  * the sampler: a socket pair, one short text message at a time, never waited
  * for without a limit. Its closing is the end.
  *
- *   host to sampler   start PID RANK
+ *   host to sampler   start PID RANK          a task that has not run yet
+ *                     go                      they are about to: first sample
  *                     exit PID WAITSTATUS STARTED ENDED CPU_NS MAXRSS
- *   sampler to host   ready | refuse TEXT     answer to the first start
+ *   sampler to host   ready | refuse TEXT     answer to go, to start
  *                     done PID                the readings at exit are taken
  *                     warn TEXT
  *                     more JSON, final JSON   the summary in parts (R73)

@@ -13,7 +13,7 @@
 static const char *const controller_names[] = {
     [PFR_UNIFIED] = "unified", [PFR_MEMORY] = "memory", [PFR_CPU] = "cpu",
     [PFR_CPUACCT] = "cpuacct", [PFR_BLKIO] = "blkio",   [PFR_PIDS] = "pids",
-    [PFR_FREEZER] = "freezer",
+    [PFR_FREEZER] = "freezer", [PFR_CPUSET] = "cpuset", [PFR_DEVICES] = "devices",
 };
 
 const char *pfr_controller_name(enum pfr_controller controller)

@@ -19,6 +19,8 @@ enum pfr_controller {
     PFR_BLKIO,
     PFR_PIDS,
     PFR_FREEZER,
+    PFR_CPUSET,
+    PFR_DEVICES,
     PFR_CONTROLLER_COUNT
 };
 

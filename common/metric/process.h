@@ -21,6 +21,7 @@ struct pfr_process {
     char comm[PFR_COMM_SIZE];
     char *cmd; /* command line, NULL when it is not recorded */
     uint32_t seen; /* number of the last tick in which it was listed */
+    bool task;        /* started under our eyes: all it did is of this run */
     bool provisional; /* comm and cmd are what it is about to be */
     bool used;
     bool gone; /* waits for the sweep */

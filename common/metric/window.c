@@ -56,27 +56,27 @@ static bool make_sums(struct pfr_window *window)
  * birth (R12). An older one came from elsewhere: what it did before is not
  * ours, and it has no rate yet.
  */
-static bool meet_process(struct pfr_window *window, struct pfr_process_sum *sum,
+static void meet_process(struct pfr_window *window, struct pfr_process_sum *sum,
                          const struct pfr_process *process, int64_t stamp)
 {
     bool newborn = window->procs_at && process->birth >= window->procs_at - BIRTH_SLACK;
     int64_t from = newborn && process->birth < stamp ? process->birth : stamp;
 
-    *sum = (struct pfr_process_sum){ .known = true, .serial = window->serial };
+    *sum = (struct pfr_process_sum){ .known = true, .newborn = newborn,
+                                     .serial = window->serial };
     sum->seen_at = from;
     sum->run.from = from;
-    return newborn;
 }
 
 /* The growth since the reading before; a counter that falls has not grown. */
 static int64_t counter_growth(struct pfr_process_sum *sum, enum pfr_metric_id id, int64_t value,
-                              bool newborn, struct pfr_run *run)
+                              struct pfr_run *run)
 {
     int64_t growth;
 
     if (!(sum->seeded >> id & 1)) {
         sum->seeded |= 1u << id;
-        sum->counter[id] = newborn ? 0 : value;
+        sum->counter[id] = sum->newborn ? 0 : value;
     }
     growth = value - sum->counter[id];
     if (growth < 0) {
@@ -185,7 +185,7 @@ static void settle(struct pfr_window *window, uint32_t slot, int64_t *growth)
 }
 
 static void grow_counters(struct pfr_window *window, struct pfr_run *run,
-                          const struct pfr_pid_reading *reading, bool newborn, int64_t *growth)
+                          const struct pfr_pid_reading *reading, int64_t *growth)
 {
     struct pfr_process_sum *sum = &window->sums[reading->slot];
 
@@ -193,7 +193,7 @@ static void grow_counters(struct pfr_window *window, struct pfr_run *run,
         enum pfr_metric_id id = (enum pfr_metric_id)__builtin_ctz(left);
 
         if (pfr_metrics[id].kind == PFR_COUNTER)
-            growth[id] = counter_growth(sum, id, reading->value[id], newborn, run);
+            growth[id] = counter_growth(sum, id, reading->value[id], run);
     }
     if (sum->debts)
         settle(window, reading->slot, growth);
@@ -206,12 +206,13 @@ static void fold_process(struct pfr_window *window, struct pfr_run *run,
     struct pfr_process_sum *sum = &window->sums[reading->slot];
     const struct pfr_process *process = &window->processes->slots[reading->slot];
     bool first = !sum->known;
-    bool newborn = first && meet_process(window, sum, process, stamp);
     int64_t growth[PFR_PID_END] = { 0 };
 
+    if (first)
+        meet_process(window, sum, process, stamp);
     if (!sum->window.to)
         sum->window.from = sum->seen_at;
-    grow_counters(window, run, reading, newborn, growth);
+    grow_counters(window, run, reading, growth);
     for (uint32_t left = reading->present; left; left &= left - 1) {
         enum pfr_metric_id id = (enum pfr_metric_id)__builtin_ctz(left);
         int64_t value = reading->value[id];
@@ -228,6 +229,8 @@ static void fold_process(struct pfr_window *window, struct pfr_run *run,
         pfr_row_add(&sum->run, id, value);
     }
     sum->seen_at = sum->window.to = sum->run.to = stamp;
+    if (process->task)
+        sum->newborn = true; /* what could not be read before its exec begins at zero */
     fold_command(run, sum, process, reading, growth, first);
 }
 

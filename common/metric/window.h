@@ -14,6 +14,7 @@
 /* What is kept of each process, by slot. */
 struct pfr_process_sum {
     bool known;
+    bool newborn;                 /* all its counters are of this run */
     bool left;                    /* was not in the newest sample */
     uint32_t serial;              /* of the newest sample it was in */
     uint32_t debts;               /* entries in window.debts of which it is the parent */

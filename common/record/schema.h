@@ -15,7 +15,7 @@
 #define PFR_SCHEMA_SERIES "profres-series/1.0"
 #define PFR_SCHEMA_SUMMARY "profres-summary/1.0"
 
-#define PFR_INFO_CGROUPS 8
+#define PFR_INFO_CGROUPS 12
 
 struct pfr_info_cgroup {
     const char *controller, *path, *reason;

@@ -382,9 +382,9 @@ static void odd_command_lines_are_valid_json(void **state)
         { "\xf4\x90\x80\x80", 4, "\"????\"" },    /* past the last code point */
         { "\xf0\x9f\x98\x80", 4, "\"\xf0\x9f\x98\x80\"" },
         { "q\"b\\s/", 6, "\"q\\\"b\\\\s/\"" },
-        { "t\tn\nb\x01", 6, "\"t\\tn\\nb\\u0001\"" },
+        { "t\tn\nb\x01", 6, "\"t n b?\"" },
         { "a\0b\0", 4, "\"a b\"" },
-        { "e\x1b[31m", 6, "\"e\\u001b[31m\"" },
+        { "e\x1b[31m", 6, "\"e?[31m\"" },
     };
     struct bench *bench = *state;
 
@@ -605,7 +605,7 @@ static void kernel_without_a_line(void **state)
 
     fixture_write(&bench->fixture, "proc/self/status", "VmRSS:\t 3 kB\nThreads:\t1\n");
     start(bench, NULL, LARGE);
-    assert_string_equal(bench->have.reason[PFR_PROC_SWAP], "/proc/PID/status has no 'VmSwap:'");
+    assert_string_equal(bench->have.reason[PFR_PROC_SWAP], "no 'VmSwap:' in /proc/PID/status");
     assert_true(pfr_metric_set_has(&bench->have.available, PFR_PS_RSS));
 }
 

@@ -83,8 +83,14 @@ static int init(struct bench *bench)
 
 static int begin(struct bench *bench, pid_t pid, int rank)
 {
-    return pfr_session_start_task(bench->session, pid, rank, bench->error,
-                                  sizeof(bench->error));
+    int r = pfr_session_start_task(bench->session, pid, rank, bench->error,
+                                   sizeof(bench->error));
+
+    if (r == 0) {
+        pfr_session_go(bench->session);
+        pfr_session_publish(bench->session);
+    }
+    return r;
 }
 
 static void start(struct bench *bench, const char *tree, const char *metrics)
@@ -500,7 +506,7 @@ static void commands_are_announced_once(void **state)
     assert_int_equal(fixture_count(bench->lines, "process"), 3); /* and after exec again */
     assert_json_text(bench->lines, "2.ps_cmd", "python3 train.py --epochs 3");
     assert_json_text(bench->lines, "3.ps_cmd", "worker --id=1");
-    assert_json_text(bench->lines, "6.ps_cmd", "solver ?\x01");
+    assert_json_text(bench->lines, "6.ps_cmd", "solver ??");
 }
 
 /* Windows end at fixed times and follow each other without a gap (R104). */
@@ -1023,6 +1029,7 @@ static void loop_answers(void **state)
     pfr_control_send(fds[0], "start nonsense");
     pfr_control_send(fds[0], "start 5001 0");
     pfr_control_send(fds[0], "start 5002 1");
+    pfr_control_send(fds[0], "go");
     pfr_control_send(fds[0], "hello");
     pfr_control_send(fds[0], "exit 5001");
     pfr_control_send(fds[0], "exit 5001 256 0 0 1000000000 4096");

@@ -512,6 +512,7 @@ static void introduce(struct run *run)
     if (run->control < 0)
         return;
     pfr_control_send(run->control, "start %d 0", (int)run->child);
+    pfr_control_send(run->control, "go");
     if (!await(run, "ready", READY_MS))
         complain("the sampler does not answer; the command runs unmeasured");
 }

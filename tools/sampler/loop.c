@@ -34,7 +34,6 @@ int64_t pfr_loop_deadline(int64_t start, int64_t interval, int64_t now)
 
 static void on_start(struct pfr_session *session, int control, const char *text)
 {
-    bool first = !session->started;
     char error[512];
     int pid, rank;
 
@@ -42,12 +41,17 @@ static void on_start(struct pfr_session *session, int control, const char *text)
         pfr_warning("message not understood: %.60s", text);
         return;
     }
-    if (pfr_session_start_task(session, (pid_t)pid, rank, error, sizeof(error)) < 0) {
+    if (pfr_session_start_task(session, (pid_t)pid, rank, error, sizeof(error)) < 0)
         pfr_control_send(control, "refuse %s", error);
-    } else if (first) {
-        pfr_control_send(control, "ready");
-        pfr_session_publish(session); /* the task need not wait for the disk */
-    }
+}
+
+static void on_go(struct pfr_session *session, int control)
+{
+    if (!session->started)
+        return; /* it was refused */
+    pfr_session_go(session);
+    pfr_control_send(control, "ready");
+    pfr_session_publish(session); /* the tasks need not wait for the disk */
 }
 
 static void on_exit_notice(struct pfr_session *session, int control, const char *text)
@@ -78,6 +82,8 @@ static bool answer(struct pfr_session *session, int control)
     while ((n = pfr_control_receive(control, text, sizeof(text), -1)) > 0) {
         if (strncmp(text, "start ", 6) == 0)
             on_start(session, control, text);
+        else if (strcmp(text, "go") == 0)
+            on_go(session, control);
         else if (strncmp(text, "exit ", 5) == 0)
             on_exit_notice(session, control, text);
     }

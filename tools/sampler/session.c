@@ -384,7 +384,7 @@ static int begin(struct pfr_session *session, pid_t pid, char *error, size_t siz
  * Before its exec a task has the name of whoever started it. What it is about
  * to be stands for it until it is seen again, which a short one never is.
  */
-static void name_task(struct pfr_session *session, pid_t pid)
+static void meet_task(struct pfr_session *session, pid_t pid)
 {
     uint32_t slot = pfr_process_find(&session->processes, pid);
     char *const *command = session->options.command;
@@ -392,9 +392,12 @@ static void name_task(struct pfr_session *session, pid_t pid)
     const char *base;
     char text[1024] = "";
 
-    if (slot == PFR_SLOT_NONE || !command)
+    if (slot == PFR_SLOT_NONE)
         return;
     process = &session->processes.slots[slot];
+    process->task = true;
+    if (!command)
+        return;
     base = strrchr(command[0], '/');
     snprintf(process->comm, sizeof(process->comm), "%s", base ? base + 1 : command[0]);
     process->provisional = true;
@@ -432,9 +435,16 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
     pfr_json_add(event, "rank", json_object_new_int(rank));
     pfr_series_event(&session->series, "task_start", pfr_env_now(&session->env, CLOCK_REALTIME),
                      now, event);
-    take_sample(session);
-    name_task(session, pid);
     return 0;
+}
+
+void pfr_session_go(struct pfr_session *session)
+{
+    if (!session->started || session->finished)
+        return;
+    take_sample(session);
+    for (; session->tasks_met < session->task_count; session->tasks_met++)
+        meet_task(session, session->tasks[session->tasks_met].pid);
 }
 
 void pfr_session_publish(struct pfr_session *session)

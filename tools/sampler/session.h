@@ -44,7 +44,7 @@ struct pfr_session {
     char summary_name[256];
     enum pfr_state state;
     bool started, finished;
-    uint32_t task_count, tasks_ended;
+    uint32_t task_count, tasks_met, tasks_ended;
     struct pfr_task *tasks;
     int64_t rusage_cpu, rusage_max_rss; /* of the tasks that ended; 0 = none */
     int64_t window_end;
@@ -59,12 +59,14 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
 void pfr_session_release(struct pfr_session *session);
 
 /*
- * A task is there and has not run yet: finds out where it is, takes the first
- * sample. 0, or -errno with a sentence in error when nothing can be measured
+ * A task is there and has not run yet: finds out where it is. 0, or -errno with a sentence in error when nothing can be measured
  * or a named measurement cannot.
  */
 int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, char *error,
                            size_t size);
+
+/* All tasks known are about to run: the first sample of theirs. */
+void pfr_session_go(struct pfr_session *session);
 
 /* Writes the summary as it is now. */
 void pfr_session_publish(struct pfr_session *session);
