@@ -25,6 +25,7 @@ static void whole_numbers_only(void **state)
         { "007", true, 7 },
         { "9223372036854775807", true, INT64_MAX },
         { "9223372036854775808", false, 0 },
+        { "18446744073709551620", false, 0 }, /* 4, were it to wrap */
         { "", false, 0 }, { "-1", false, 0 }, { "+1", false, 0 }, { " 1", false, 0 },
         { "1 ", false, 0 }, { "1x", false, 0 }, { "0x1", false, 0 }, { "1e3", false, 0 },
     };
@@ -143,6 +144,38 @@ static void long_files_are_read_to_the_end(void **state)
     assert_memory_equal(buf, data, 20000);
     assert_int_equal(ftruncate(fd, 19000), 0);
     assert_int_equal(pfr_fd_pread_text(fd, buf, 20001), 19000);
+    unlink(path);
+}
+
+ssize_t __real_pread(int fd, void *buf, size_t size, off_t offset);
+ssize_t __wrap_pread(int fd, void *buf, size_t size, off_t offset);
+ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t offset);
+static size_t page; /* what one read gives at most; 0 = all */
+
+ssize_t __wrap_pread(int fd, void *buf, size_t size, off_t offset)
+{
+    return __real_pread(fd, buf, page && size > page ? page : size, offset);
+}
+
+ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t offset)
+{
+    return __wrap_pread(fd, buf, size, offset);
+}
+
+/* A read of the kernel's text files may end with a line and not with the file. */
+static void short_reads_are_continued(void **state)
+{
+    char path[64], buf[8192];
+    PFR_AUTO_FD fd = temporary(path);
+
+    (void)state;
+    for (int i = 0; i < 500; i++)
+        assert_int_equal(pfr_fd_write_all(fd, "123456789\n", 10), 0);
+    page = 4000;
+    assert_int_equal(pfr_fd_pread_text(fd, buf, sizeof(buf)), 5000);
+    page = 4005; /* in the middle of a line */
+    assert_int_equal(pfr_fd_pread_text(fd, buf, sizeof(buf)), 5000);
+    page = 0;
     unlink(path);
 }
 
@@ -356,6 +389,7 @@ int main(void)
         cmocka_unit_test(text_is_read_whole_from_the_start),
         cmocka_unit_test(empty_and_large_files_are_told_apart),
         cmocka_unit_test(long_files_are_read_to_the_end),
+        cmocka_unit_test(short_reads_are_continued),
         cmocka_unit_test(absence_is_no_error),
         cmocka_unit_test(open_file_of_a_dead_process_is_gone),
         cmocka_unit_test(write_errors_are_returned),
