@@ -3,6 +3,9 @@ AC_DEFUN([PFR_CHECK_SLURM], [
   AC_ARG_WITH([slurm],
     AS_HELP_STRING([--with-slurm=DIR], [Slurm's prefix, where include/slurm/spank.h is]),
     [], [with_slurm=check])
+  AC_ARG_WITH([spankdir],
+    AS_HELP_STRING([--with-spankdir=DIR], [where profile_res.so is installed [LIBDIR/slurm]]),
+    [SPANKDIR=$withval], [SPANKDIR='${libdir}/slurm'])
   SLURM_CFLAGS=
   have_slurm=no
   AS_CASE([$with_slurm],
@@ -15,6 +18,7 @@ AC_DEFUN([PFR_CHECK_SLURM], [
       PFR_FIND_SLURM_HEADER
     ])
   AC_SUBST([SLURM_CFLAGS])
+  AC_SUBST([SPANKDIR])
   AM_CONDITIONAL([HAVE_SLURM], [test "$have_slurm" = yes])
 ])
 
@@ -27,7 +31,7 @@ AC_DEFUN([PFR_FIND_SLURM_HEADER], [
   AC_MSG_RESULT([$have_slurm])
   CPPFLAGS=$pfr_saved_CPPFLAGS
   AS_IF([test "$have_slurm" = yes],
-          [slurm_summary="headers found; the plugin is not part of this version yet"],
+          [slurm_summary="yes, into $SPANKDIR"],
         [test "$with_slurm" = check],
           [slurm_summary="left out: no slurm/spank.h (install libslurm-dev or slurm-devel)"],
         [AC_MSG_ERROR([--with-slurm was given, but slurm/spank.h was not found or does not compile])])

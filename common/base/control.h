@@ -6,10 +6,15 @@
  *   host to sampler   start PID RANK          a task that has not run yet
  *                     go                      they are about to: first sample
  *                     exit PID WAITSTATUS STARTED ENDED CPU_NS MAXRSS
+ *                     totals PEAK KILLS CPU   what the host read itself at the end
+ *                     dir PATH, umask OCTAL   before go
+ *                     end                     finish now; so does closing
  *   sampler to host   ready | refuse TEXT     answer to go, to start
  *                     done PID                the readings at exit are taken
  *                     warn TEXT
- *                     more JSON, final JSON   the summary in parts (R73)
+ *                     more JSON, final JSON   the summary in parts (R73), or
+ *                     say LINE                the summary for a person
+ *                     bye                     that was all
  */
 #ifndef PFR_BASE_CONTROL_H
 #define PFR_BASE_CONTROL_H

@@ -7,6 +7,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/fd.h"
+#include "common/collect/level.h"
 
 #include <fcntl.h>
 
@@ -189,8 +190,10 @@ static void judge_scope(struct pfr_cgdir *dir, const struct pfr_cgdir *outsider)
 {
     if (!dir->path[0])
         snprintf(dir->reason, sizeof(dir->reason), "this kernel has no such cgroup hierarchy");
-    else if (!dir->dir[0])
+    else if (!dir->dir[0] && !dir->reason[0])
         snprintf(dir->reason, sizeof(dir->reason), "its cgroup is not below a mounted hierarchy");
+    else if (dir->reason[0])
+        return;
     else if (strcmp(dir->path, "/") == 0)
         snprintf(dir->reason, sizeof(dir->reason), "not scoped: in the root cgroup, with all else");
     else if (below(outsider->path, dir->path))
@@ -200,8 +203,38 @@ static void judge_scope(struct pfr_cgdir *dir, const struct pfr_cgdir *outsider)
         dir->scoped = true;
 }
 
+/* The directory is the mount and the path below it: both are cut alike. */
+static void climb_to_step(struct pfr_cgdir *dir, bool v2)
+{
+    char step[PFR_CGPATH_SIZE];
+    size_t cut;
+
+    if (!dir->dir[0])
+        return;
+    if (!pfr_level_step(dir->path, v2, step, sizeof(step))) {
+        dir->dir[0] = '\0';
+        snprintf(dir->reason, sizeof(dir->reason), "not scoped: the step has no cgroup there");
+        return;
+    }
+    cut = strlen(dir->path) - strlen(step);
+    if (cut > strlen(dir->dir) - strlen(dir->mount))
+        return; /* the step is above what is mounted */
+    dir->dir[strlen(dir->dir) - cut] = '\0';
+    memcpy(dir->path, step, sizeof(step));
+}
+
+void pfr_cgtarget_narrow(struct pfr_cgtarget *target, const struct pfr_cgtarget *wider)
+{
+    for (int i = 0; i < PFR_CONTROLLER_COUNT; i++)
+        if (target->dirs[i].scoped && strcmp(target->dirs[i].path, wider->dirs[i].path) == 0) {
+            target->dirs[i].scoped = false;
+            snprintf(target->dirs[i].reason, sizeof(target->dirs[i].reason),
+                     "no cgroup of its own");
+        }
+}
+
 int pfr_cgtarget_resolve(const struct pfr_env *env, pid_t pid, pid_t outsider,
-                         struct pfr_cgtarget *target)
+                         enum pfr_level level, struct pfr_cgtarget *target)
 {
     PFR_AUTO_FREE struct pfr_cgtarget *other = calloc(1, sizeof(*other));
     int r;
@@ -212,6 +245,8 @@ int pfr_cgtarget_resolve(const struct pfr_env *env, pid_t pid, pid_t outsider,
     if ((r = read_paths(env, pid, target)) < 0 || (r = read_paths(env, outsider, other)) < 0 ||
         (r = read_mounts(env, target)) < 0)
         return r;
+    for (int i = 0; i < PFR_CONTROLLER_COUNT && level == PFR_LEVEL_STEP; i++)
+        climb_to_step(&target->dirs[i], i == PFR_UNIFIED);
     for (int i = 0; i < PFR_CONTROLLER_COUNT; i++)
         judge_scope(&target->dirs[i], &other->dirs[i]);
     return 0;

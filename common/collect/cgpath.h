@@ -43,12 +43,20 @@ const char *pfr_controller_name(enum pfr_controller controller);
 /* "none", "v1", "v2" or "hybrid", by what the scoped directories are. */
 const char *pfr_cgtarget_mode(const struct pfr_cgtarget *target);
 
+enum pfr_level {
+    PFR_LEVEL_OWN,  /* the process's own cgroup */
+    PFR_LEVEL_STEP, /* the Slurm step's above it, where there is one (level.h) */
+};
+
 /*
  * The cgroups of pid. A cgroup that also holds `outsider` (the profiler), be
  * it the root or one they share, would measure others too: it is not scoped.
  * 0 or -errno when the process or the mount table cannot be read.
  */
 int pfr_cgtarget_resolve(const struct pfr_env *env, pid_t pid, pid_t outsider,
-                         struct pfr_cgtarget *target);
+                         enum pfr_level level, struct pfr_cgtarget *target);
+
+/* What is not narrower than in `wider` is not scoped: a task without a cgroup of its own. */
+void pfr_cgtarget_narrow(struct pfr_cgtarget *target, const struct pfr_cgtarget *wider);
 
 #endif

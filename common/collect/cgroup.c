@@ -14,6 +14,9 @@
 /* v1 says "no limit" with the largest page-aligned number (and v2 with "max"). */
 #define UNLIMITED (INT64_MAX - 65536)
 
+/* What was read last. One for all cgroups: there may be one per task. */
+static char text_buffer[16384];
+
 static int parse_place(const struct pfr_cgroup *cgroup, const struct pfr_cgplace *place,
                        const char *text, int64_t *value)
 {
@@ -117,7 +120,7 @@ static int open_subtree(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *ta
     if (!cgroup->subtree.count &&
         (r = pfr_subtree_open(&cgroup->subtree, target->dirs[place->controller].dir)) < 0)
         return r;
-    if (pfr_fd_pread_text(probe, cgroup->text, sizeof(cgroup->text)) <= 0)
+    if (pfr_fd_pread_text(probe, text_buffer, sizeof(text_buffer)) <= 0)
         return -ENODATA;
     cgroup->subtree_place[cgroup->subtree_count] = place;
     return cgroup->subtree_count++;
@@ -134,19 +137,19 @@ static int try_place(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *targe
         *file = open_subtree(cgroup, target, place);
         if (*file < 0)
             return *file;
-        return parse_place(cgroup, place, cgroup->text, &value) > 0 ? 1 : -ENODATA;
+        return parse_place(cgroup, place, text_buffer, &value) > 0 ? 1 : -ENODATA;
     }
     *file = file_of(cgroup, target, place);
     if (*file < 0)
         return *file;
-    r = (int)pfr_fd_pread_text(cgroup->files[*file].fd, cgroup->text, sizeof(cgroup->text));
+    r = (int)pfr_fd_pread_text(cgroup->files[*file].fd, text_buffer, sizeof(text_buffer));
     if (r < 0 && r != -ENODATA)
         return r;
     if (place->shape == PFR_CG_SMALLEST) {
         open_ancestors(cgroup, target, place);
         return 1;
     }
-    r = parse_place(cgroup, place, cgroup->text, &value);
+    r = parse_place(cgroup, place, text_buffer, &value);
     return r > 0 ? 1 : -ENODATA;
 }
 
@@ -224,7 +227,7 @@ static void take(struct pfr_sample *sample, const struct pfr_cgplace *place, int
 
 static int read_file(struct pfr_cgroup *cgroup, int file, struct pfr_sample *sample)
 {
-    ssize_t n = pfr_fd_pread_text(cgroup->files[file].fd, cgroup->text, sizeof(cgroup->text));
+    ssize_t n = pfr_fd_pread_text(cgroup->files[file].fd, text_buffer, sizeof(text_buffer));
 
     if (n <= 0 && n != -ENODATA) /* an empty io.stat is a reading */
         return (int)n;
@@ -233,7 +236,7 @@ static int read_file(struct pfr_cgroup *cgroup, int file, struct pfr_sample *sam
         int64_t value;
 
         if (cgroup->values[i].file == file && place->shape != PFR_CG_SUBTREE &&
-            place->shape != PFR_CG_SMALLEST && parse_place(cgroup, place, cgroup->text, &value) > 0)
+            place->shape != PFR_CG_SMALLEST && parse_place(cgroup, place, text_buffer, &value) > 0)
             take(sample, place, value);
     }
     return 1;
@@ -247,8 +250,8 @@ static void read_smallest(struct pfr_cgroup *cgroup, const struct pfr_cgvalue *f
     for (int i = -1; i < cgroup->ancestor_count; i++) {
         int fd = i < 0 ? cgroup->files[from->file].fd : cgroup->ancestors[i];
 
-        if (pfr_fd_pread_text(fd, cgroup->text, sizeof(cgroup->text)) > 0 &&
-            parse_place(cgroup, from->place, cgroup->text, &value) > 0 && value < smallest)
+        if (pfr_fd_pread_text(fd, text_buffer, sizeof(text_buffer)) > 0 &&
+            parse_place(cgroup, from->place, text_buffer, &value) > 0 && value < smallest)
             smallest = value;
     }
     if (smallest != INT64_MAX)
@@ -268,10 +271,10 @@ static void read_subtree(struct pfr_cgroup *cgroup, int slot, struct pfr_sample 
         if (dir->file[slot] < 0)
             dir->file[slot] = openat(dir->fd, place->file, O_RDONLY | O_CLOEXEC);
         if (dir->file[slot] < 0 ||
-            pfr_fd_pread_text(dir->file[slot], cgroup->text, sizeof(cgroup->text)) <= 0)
+            pfr_fd_pread_text(dir->file[slot], text_buffer, sizeof(text_buffer)) <= 0)
             tree->stale = true;
         else
-            parse_place(cgroup, place, cgroup->text, &dir->value[slot]);
+            parse_place(cgroup, place, text_buffer, &dir->value[slot]);
         sum += dir->value[slot];
     }
     take(sample, place, sum + tree->retired[slot]);

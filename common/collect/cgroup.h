@@ -57,7 +57,6 @@ struct pfr_cgroup {
     const struct pfr_cgplace *subtree_place[PFR_SUBTREE_FILES];
     int subtree_count;
     bool gone; /* said once: the cgroup was removed under us */
-    char text[16384];
 };
 
 /*

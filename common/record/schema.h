@@ -22,9 +22,14 @@ struct pfr_info_cgroup {
     bool scoped;
 };
 
+/* What the scheduler gave and said: "mem_bytes=2147483648". */
+#define PFR_FACTS_MAX 24
+
 /* What does not change in a run. */
 struct pfr_info {
     const char *job, *step, *node;
+    const char *facts[PFR_FACTS_MAX];
+    int fact_count;
     char *const *command; /* NULL-terminated, or NULL */
     const char *kernel;
     const char *cgroup_mode; /* none, v1, v2, hybrid */
@@ -56,6 +61,14 @@ struct pfr_task {
     int rank;
     int64_t started, ended; /* stamps; 0 = not yet */
     int wait_status;        /* as wait(2) gives it */
+    /* of its own cgroup; -1 = it has none, or it was not read */
+    int64_t mem_peak, cpu, oom_kills;
+};
+
+/* What the one who waits for the tasks read of the step itself; -1 = nothing. */
+struct pfr_totals {
+    bool given;
+    int64_t mem_peak, oom_kills, cpu;
 };
 
 struct pfr_snapshot {
@@ -67,6 +80,7 @@ struct pfr_snapshot {
     int64_t wall, now;
     const struct pfr_task *tasks;
     uint32_t task_count;
+    struct pfr_totals totals;
     struct pfr_cost cost;
 };
 

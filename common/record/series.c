@@ -423,8 +423,13 @@ void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage)
 void pfr_series_event(struct pfr_series *series, const char *event, int64_t wall, int64_t stamp,
                       struct json_object *object)
 {
-    PFR_AUTO_JSON *line = line_of("event", wall);
+    PFR_AUTO_JSON *line = NULL;
 
+    if (series->fd < 0) { /* not open, or not any more */
+        json_object_put(object);
+        return;
+    }
+    line = line_of("event", wall);
     pfr_json_add(line, "t", seconds_since(series, stamp));
     pfr_json_add(line, "event", json_object_new_string(event));
     if (object) {
@@ -437,8 +442,11 @@ void pfr_series_event(struct pfr_series *series, const char *event, int64_t wall
 
 void pfr_series_final(struct pfr_series *series, const struct pfr_snapshot *snapshot)
 {
-    PFR_AUTO_JSON *object = line_of("final", snapshot->wall);
+    PFR_AUTO_JSON *object = NULL;
 
+    if (series->fd < 0)
+        return;
+    object = line_of("final", snapshot->wall);
     pfr_json_add(object, "t", seconds_since(series, snapshot->now));
     pfr_json_add(object, "state", json_object_new_string(pfr_state_name(snapshot->state)));
     pfr_json_add(object, "n_pending", json_object_new_int64(snapshot->pending));

@@ -1,7 +1,11 @@
 #include "common/record/summary.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
+
+#include "common/base/parse.h"
 
 #define BINS 16
 
@@ -49,6 +53,25 @@ static struct json_object *unavailable_json(const struct pfr_availability *have)
     return object;
 }
 
+/* Numbers as numbers; the key ends at the first '='. */
+static struct json_object *facts_json(const struct pfr_info *info)
+{
+    struct json_object *object = json_object_new_object();
+
+    for (int i = 0; i < info->fact_count; i++) {
+        const char *value = strchr(info->facts[i], '=');
+        char key[64];
+        int64_t number;
+
+        if (!value)
+            continue;
+        snprintf(key, sizeof(key), "%.*s", (int)(value - info->facts[i]), info->facts[i]);
+        pfr_json_add(object, key, pfr_parse_int(value + 1, &number) ? json_object_new_int64(number)
+                                                                   : pfr_json_text(value + 1));
+    }
+    return object;
+}
+
 struct json_object *pfr_info_json(const struct pfr_info *info)
 {
     struct json_object *object = json_object_new_object();
@@ -57,6 +80,8 @@ struct json_object *pfr_info_json(const struct pfr_info *info)
     pfr_json_add(object, "job", pfr_json_text(info->job));
     pfr_json_add(object, "step", pfr_json_text(info->step));
     pfr_json_add(object, "node", pfr_json_text(info->node));
+    if (info->fact_count)
+        pfr_json_add(object, "allocation", facts_json(info));
     if (info->command)
         pfr_json_add(object, "command", command_json(info->command));
     pfr_json_add(object, "start", pfr_json_time(info->wall_start));
@@ -269,6 +294,22 @@ static struct json_object *commands_json(const struct pfr_snapshot *snapshot)
     return array;
 }
 
+static void add_known(struct json_object *object, enum pfr_metric_id id, int64_t value)
+{
+    if (value >= 0)
+        pfr_json_add(object, pfr_metrics[id].key, pfr_json_value(pfr_metrics[id].unit, value));
+}
+
+static struct json_object *totals_json(const struct pfr_totals *totals)
+{
+    struct json_object *object = json_object_new_object();
+
+    add_known(object, PFR_CGROUP_MEM_PEAK, totals->mem_peak);
+    add_known(object, PFR_CGROUP_CPU_SECONDS, totals->cpu);
+    add_known(object, PFR_CGROUP_OOM_KILLS, totals->oom_kills);
+    return object;
+}
+
 static struct json_object *tasks_json(const struct pfr_snapshot *snapshot)
 {
     struct json_object *array = json_object_new_array();
@@ -289,6 +330,9 @@ static struct json_object *tasks_json(const struct pfr_snapshot *snapshot)
             else
                 pfr_json_add(row, "exit", json_object_new_int(WEXITSTATUS(task->wait_status)));
         }
+        add_known(row, PFR_CGROUP_MEM_PEAK, task->mem_peak);
+        add_known(row, PFR_CGROUP_CPU_SECONDS, task->cpu);
+        add_known(row, PFR_CGROUP_OOM_KILLS, task->oom_kills);
         json_object_array_add(array, row);
     }
     return array;
@@ -354,6 +398,8 @@ struct json_object *pfr_summary_json(const struct pfr_snapshot *snapshot)
                      json_object_new_int64((int64_t)snapshot->run->counter_falls));
     pfr_json_add(object, "measurements", measurements_json(snapshot));
     pfr_json_add(object, "histograms", histograms_json(snapshot));
+    if (snapshot->totals.given)
+        pfr_json_add(object, "totals_at_exit", totals_json(&snapshot->totals));
     pfr_json_add(object, "tasks", tasks_json(snapshot));
     pfr_json_add(object, "processes", processes_json(snapshot));
     pfr_json_add(object, "commands", commands_json(snapshot));

@@ -1039,6 +1039,7 @@ static void loop_answers(void **state)
     assert_hears(fds[0], "ready");
     assert_hears(fds[0], "done 5001");
     assert_hears(fds[0], "final {\"schema\":\"" PFR_SCHEMA_SUMMARY "\",\"state\":\"COMPLETE\"");
+    assert_hears(fds[0], "bye");
     assert_int_equal(pfr_control_receive(fds[0], text, sizeof(text), 0), 0);
     assert_int_equal(count_text(bench->fixture.log, "not understood"), 2);
     assert_int_equal(bench->session->task_count, 2);

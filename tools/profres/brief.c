@@ -1,195 +1,113 @@
-#include "tools/profres/brief.h"
-
+/*
+ * profres brief: the few lines about one step, from the summaries of its nodes.
+ * srun runs it when a step is over; people may, too.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-void pfr_size_text(double bytes, char text[static PFR_SIZE_TEXT])
-{
-    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-    int unit = 0;
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/base/parse.h"
+#include "common/record/brief.h"
+#include "common/record/reader.h"
+#include "tools/profres/profres.h"
 
-    while (bytes >= 1024 && unit < 6) {
-        bytes /= 1024;
-        unit++;
-    }
-    snprintf(text, PFR_SIZE_TEXT, unit == 0 ? "%.0f %s" : bytes < 10 ? "%.2f %s" : "%.1f %s",
-             bytes, units[unit]);
+static void print_help(FILE *out)
+{
+    fputs("usage: profres brief [--wait MS] [--nodes N] DIR\n\n"
+          "Says in a few lines how a step went. DIR is the step's directory, as in\n"
+          "slurm-4711.profres/0; the nodes of a step are put together.\n\n"
+          "      --wait=MS   wait so long for profiles that are not complete (default 0)\n"
+          "      --nodes=N   ... and for so many of them (default: those that are there)\n"
+          "  -h, --help      this text\n",
+          out);
 }
 
-/* The number at measurements.KEY.FIELD; false when it was not measured. */
-static bool measured(struct json_object *summary, const char *key, const char *field,
-                     double *value)
+static bool is_summary(const char *name)
 {
-    struct json_object *number =
-        pfr_json_get(pfr_json_get(pfr_json_get(summary, "measurements"), key), field);
+    size_t n = strlen(name);
 
-    if (!number)
-        return false;
-    *value = json_object_get_double(number);
-    return true;
+    return name[0] != '.' && n > 5 && strcmp(name + n - 5, ".json") == 0;
 }
 
-static double number_at(struct json_object *object, const char *key)
-{
-    return json_object_get_double(pfr_json_get(object, key));
-}
-
-/* 3723.4 as 1:02:03, 62.5 as 1:02, 12.34 as 12.34 s */
-static void duration_text(double seconds, char text[static 32])
-{
-    long whole = (long)seconds;
-
-    if (seconds < 60)
-        snprintf(text, 32, "%.2f s", seconds);
-    else if (whole < 3600)
-        snprintf(text, 32, "%ld:%02ld min", whole / 60, whole % 60);
-    else
-        snprintf(text, 32, "%ld:%02ld:%02ld h", whole / 3600, whole / 60 % 60, whole % 60);
-}
-
-static void print_end(FILE *out, struct json_object *summary)
-{
-    struct json_object *tasks = pfr_json_get(summary, "tasks");
-    struct json_object *task = tasks ? json_object_array_get_idx(tasks, 0) : NULL;
-    char text[32];
-
-    duration_text(number_at(summary, "elapsed_seconds"), text);
-    fprintf(out, "  elapsed     %s", text);
-    if (pfr_json_get(task, "exit"))
-        fprintf(out, ", exit %d", (int)number_at(task, "exit"));
-    if (pfr_json_get(task, "signal"))
-        fprintf(out, ", killed by signal %d (%s)", (int)number_at(task, "signal"),
-                strsignal((int)number_at(task, "signal")));
-    fputc('\n', out);
-}
-
-/*
- * The order of preference (R31): the kernel's peak, then what cannot be
- * dropped; the sum over processes only when there is no cgroup, and said so.
- */
-static void print_memory(FILE *out, struct json_object *summary)
-{
-    char text[PFR_SIZE_TEXT];
-    double value;
-    const char *separator = "";
-    bool charged = true;
-
-    fputs("  memory      ", out);
-    if (measured(summary, "cgroup_mem_peak", "max", &value)) {
-        pfr_size_text(value, text);
-        fprintf(out, "%s charged at peak", text);
-    } else if (measured(summary, "cgroup_mem_sampled_peak", "max", &value)) {
-        pfr_size_text(value, text);
-        fprintf(out, "%s charged at most when sampled", text);
-    } else {
-        charged = false;
-    }
-    if (charged)
-        separator = ", ";
-    if (measured(summary, "cgroup_mem_nonreclaimable", "max", &value)) {
-        pfr_size_text(value, text);
-        fprintf(out, "%s%s of it not reclaimable (sampled)", separator, text);
-        separator = ", ";
-    }
-    if (!charged && measured(summary, "ps_rss_total", "max", &value)) {
-        pfr_size_text(value, text);
-        fprintf(out, "%s summed over processes (sampled; shared pages repeat; no cgroup)", text);
-        separator = ", ";
-    }
-    if (measured(summary, "cgroup_mem_limit", "last", &value)) {
-        pfr_size_text(value, text);
-        fprintf(out, "%slimit %s", separator, text);
-        separator = ", ";
-    }
-    fputs(*separator ? "\n" : "not measured\n", out);
-}
-
-static void print_cpu(FILE *out, struct json_object *summary)
-{
-    double value, seconds = 0;
-    bool cgroup = measured(summary, "cgroup_cpu_seconds", "total", &seconds);
-    const char *rate = cgroup ? "cgroup_pdcpu" : "ps_pdcpu_total";
-
-    if (!cgroup && !measured(summary, "rusage_cpu_seconds", "max", &seconds) &&
-        !measured(summary, "ps_cpu_seconds_total", "total", &seconds))
-        return;
-    fprintf(out, "  CPU         %.2f s", seconds);
-    if (number_at(summary, "elapsed_seconds") > 0)
-        fprintf(out, ": %.2f cores mean", seconds / number_at(summary, "elapsed_seconds"));
-    if (measured(summary, rate, "p95", &value))
-        fprintf(out, ", %.2f p95", value / 100);
-    if (measured(summary, rate, "max", &value))
-        fprintf(out, ", %.2f max", value / 100);
-    value = number_at(pfr_json_get(summary, "info"), "node_cpus");
-    if (value > 0)
-        fprintf(out, ", of %.0f on the node", value);
-    fputc('\n', out);
-}
-
-/* Storage by the kernel's block accounting, else by the processes seen. */
-static void print_io(FILE *out, struct json_object *summary)
-{
-    char read_text[PFR_SIZE_TEXT], write_text[PFR_SIZE_TEXT];
-    double read = 0, written = 0;
-    bool cgroup = measured(summary, "cgroup_io_read_bytes", "total", &read) &&
-                  measured(summary, "cgroup_io_write_bytes", "total", &written);
-
-    if (!cgroup && !(measured(summary, "proc_io_read_bytes_total", "total", &read) &&
-                     measured(summary, "proc_io_write_bytes_total", "total", &written)))
-        return;
-    pfr_size_text(read, read_text);
-    pfr_size_text(written, write_text);
-    fprintf(out, "  storage     %s read, %s written%s\n", read_text, write_text,
-            cgroup ? "" : " (by processes seen)");
-}
-
-static void print_processes(FILE *out, struct json_object *summary)
-{
-    double most, rest, total;
-
-    if (!measured(summary, "proc_count", "max", &most))
-        return;
-    fprintf(out, "  processes   %.0f seen, %.0f at once",
-            number_at(pfr_json_get(summary, "processes"), "seen"), most);
-    if (measured(summary, "cgroup_cpu_unattributed_seconds", "total", &rest) &&
-        measured(summary, "cgroup_cpu_seconds", "total", &total) && rest > 0.05 * total &&
-        rest > 0.05)
-        fprintf(out, "; %.2f s of CPU between their samples", rest);
-    fputc('\n', out);
-}
-
-/* Loud where it matters: an OOM kill, a profile that is not whole (R68). */
-static void print_trouble(FILE *out, struct json_object *summary)
+static bool is_complete(struct json_object *summary)
 {
     const char *state = json_object_get_string(pfr_json_get(summary, "state"));
-    double value;
 
-    if (measured(summary, "cgroup_oom_kills", "total", &value) && value > 0)
-        fprintf(out, "  OOM         %.0f process%s killed: the memory limit was too low\n", value,
-                value == 1 ? "" : "es");
-    if (!state || strcmp(state, "COMPLETE") != 0)
-        fprintf(out, "  INCOMPLETE  the profiler did not finish (state %s); this is what it had\n",
-                state ? state : "unknown");
-    else if (number_at(summary, "n_pending") > 0)
-        fprintf(out, "  pending     %.0f process%s still running\n",
-                number_at(summary, "n_pending"),
-                number_at(summary, "n_pending") == 1 ? " of the command is"
-                                                     : "es of the command are");
+    return state && strcmp(state, "COMPLETE") == 0;
 }
 
-void pfr_brief_print(FILE *out, struct json_object *summary, const char *files)
+/* An array of the summaries in the directory; *complete counts those that are. */
+static struct json_object *load(const char *path, int *complete)
 {
-    struct json_object *info = pfr_json_get(summary, "info");
-    struct json_object *sampler = pfr_json_get(summary, "sampler");
+    PFR_AUTO_DIR *dir = opendir(path);
+    struct json_object *all = json_object_new_array(), *summary;
+    struct dirent *entry;
 
-    fprintf(out, "profres: %s\n", json_object_get_string(pfr_json_get(info, "job")));
-    print_end(out, summary);
-    print_memory(out, summary);
-    print_cpu(out, summary);
-    print_io(out, summary);
-    print_processes(out, summary);
-    print_trouble(out, summary);
-    fprintf(out, "  samples     %.0f; the profiler used %.3f s of CPU\n",
-            number_at(summary, "num_samples"), number_at(sampler, "cpu_seconds"));
-    if (files)
-        fprintf(out, "  files       %s\n", files);
+    *complete = 0;
+    while (dir && (entry = readdir(dir))) {
+        if (!is_summary(entry->d_name) || !(summary = pfr_summary_load(dirfd(dir), entry->d_name)))
+            continue;
+        *complete += is_complete(summary);
+        json_object_array_add(all, summary);
+    }
+    return all;
+}
+
+/* Until so many are complete, or all that are there; R75. */
+static struct json_object *await(const char *path, int64_t nodes, int64_t wait_ms)
+{
+    int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + wait_ms * 1000000;
+
+    for (;;) {
+        int complete;
+        struct json_object *all = load(path, &complete);
+        int there = (int)json_object_array_length(all);
+
+        if (pfr_clock_ns(CLOCK_MONOTONIC) >= end ||
+            (complete > 0 && complete >= (nodes ? nodes : there)))
+            return all;
+        json_object_put(all);
+        poll(NULL, 0, 10);
+    }
+}
+
+int pfr_command_brief(int argc, char **argv)
+{
+    static const struct option options[] = { { "wait", required_argument, NULL, 'w' },
+                                             { "nodes", required_argument, NULL, 'n' },
+                                             { "help", no_argument, NULL, 'h' },
+                                             { 0 } };
+    PFR_AUTO_JSON *all = NULL, *merged = NULL;
+    int64_t wait_ms = 0, nodes = 0;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
+        if (option == 'h') {
+            print_help(stdout);
+            return EXIT_SUCCESS;
+        }
+        if (option == '?' || !pfr_parse_int(optarg, option == 'w' ? &wait_ms : &nodes)) {
+            fputs("profres: see 'profres brief --help'\n", stderr);
+            return PFR_EXIT_USAGE;
+        }
+    }
+    if (argc - optind != 1) {
+        print_help(stderr);
+        return PFR_EXIT_USAGE;
+    }
+    all = await(argv[optind], nodes, wait_ms);
+    if (json_object_array_length(all) == 0) {
+        fprintf(stderr, "profres: no profile in %s\n", argv[optind]);
+        return PFR_EXIT_FAILURE;
+    }
+    merged = pfr_brief_merge(all);
+    pfr_brief_print(stdout, merged, argv[optind]);
+    return fflush(stdout) == 0 ? EXIT_SUCCESS : PFR_EXIT_FAILURE;
 }

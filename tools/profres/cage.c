@@ -126,7 +126,7 @@ static int make_v2(struct pfr_cage *cage)
 int pfr_cage_make(struct pfr_cage *cage, const struct pfr_env *env)
 {
     memset(cage, 0, sizeof(*cage));
-    if (pfr_cgtarget_resolve(env, getpid(), getpid(), &cage->own) < 0)
+    if (pfr_cgtarget_resolve(env, getpid(), getpid(), PFR_LEVEL_OWN, &cage->own) < 0)
         return 0;
     return make_all_v1(cage) + make_v2(cage);
 }

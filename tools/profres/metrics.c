@@ -36,7 +36,7 @@ static void probe(const struct pfr_env *env, pid_t pid, struct pfr_availability 
     memset(&all, 0xff, sizeof(all));
     pfr_availability_init(have);
     pfr_process_table_init(&table);
-    if (pfr_cgtarget_resolve(env, pid, getpid(), &target) == 0) {
+    if (pfr_cgtarget_resolve(env, pid, getpid(), PFR_LEVEL_OWN, &target) == 0) {
         pfr_cgroup_open(&cgroup, env, &target, &all, have);
         pfr_cgroup_release(&cgroup);
     }

@@ -27,7 +27,7 @@
 #include "common/base/parse.h"
 #include "common/metric/select.h"
 #include "common/record/reader.h"
-#include "tools/profres/brief.h"
+#include "common/record/brief.h"
 #include "tools/profres/cage.h"
 #include "tools/profres/profres.h"
 

@@ -1,14 +1,19 @@
 #include "tools/sampler/loop.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
+#include "common/base/cleanup.h"
 #include "common/base/control.h"
 #include "common/base/log.h"
 #include "common/base/parse.h"
+#include "common/record/brief.h"
 #include "common/record/json.h"
 
 /* The beginning of a run is where short steps live. */
@@ -73,20 +78,77 @@ static void on_exit_notice(struct pfr_session *session, int control, const char 
     pfr_control_send(control, "done %d", pid);
 }
 
+/* What the host read itself when the last task ended: kept beside our own. */
+static void on_totals(struct pfr_session *session, const char *text)
+{
+    long long peak, kills, cpu;
+
+    if (sscanf(text, "totals %lld %lld %lld", &peak, &kills, &cpu) == 3)
+        session->totals = (struct pfr_totals){ true, peak, kills, cpu };
+}
+
+/* The few lines for a person, for a host that cannot read JSON. */
+static void say_brief(const struct pfr_session *session, int control, struct json_object *summary)
+{
+    PFR_AUTO_FREE char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    char files[PATH_MAX + 600], *save = NULL;
+
+    if (!out)
+        return;
+    snprintf(files, sizeof(files), "%s/%s/", session->options.dir ? session->options.dir : "",
+             session->options.step);
+    pfr_brief_print(out, summary, session->dirfd >= 0 ? files : NULL);
+    fclose(out);
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        pfr_control_send(control, "say %s", line);
+}
+
+static void finish(struct pfr_session *session, int control)
+{
+    struct json_object *summary = pfr_session_finish(session);
+
+    if (summary && session->options.brief)
+        say_brief(session, control, summary);
+    else if (summary)
+        pfr_control_send_long(control, "final", pfr_json_line(summary), FINAL_MS);
+    if (summary)
+        pfr_control_send(control, "bye");
+    json_object_put(summary);
+}
+
+static void on_message(struct pfr_session *session, int control, const char *text)
+{
+    static char dir[PATH_MAX + 16];
+    unsigned mask;
+
+    if (strncmp(text, "start ", 6) == 0)
+        on_start(session, control, text);
+    else if (strcmp(text, "go") == 0)
+        on_go(session, control);
+    else if (strncmp(text, "exit ", 5) == 0)
+        on_exit_notice(session, control, text);
+    else if (strncmp(text, "totals ", 7) == 0)
+        on_totals(session, text);
+    else if (strcmp(text, "end") == 0)
+        finish(session, control);
+    else if (sscanf(text, "umask %o", &mask) == 1)
+        umask(mask);
+    else if (strncmp(text, "dir ", 4) == 0 && !session->files_open) {
+        snprintf(dir, sizeof(dir), "%s", text + 4);
+        session->options.dir = dir;
+    }
+}
+
 /* Reads what is there. False when the other side has closed. */
 static bool answer(struct pfr_session *session, int control)
 {
-    char text[1024];
+    char text[PATH_MAX + 16];
     ssize_t n;
 
-    while ((n = pfr_control_receive(control, text, sizeof(text), -1)) > 0) {
-        if (strncmp(text, "start ", 6) == 0)
-            on_start(session, control, text);
-        else if (strcmp(text, "go") == 0)
-            on_go(session, control);
-        else if (strncmp(text, "exit ", 5) == 0)
-            on_exit_notice(session, control, text);
-    }
+    while ((n = pfr_control_receive(control, text, sizeof(text), -1)) > 0)
+        on_message(session, control, text);
     return n == -ETIMEDOUT;
 }
 
@@ -124,14 +186,15 @@ static int64_t next_deadline(struct pfr_session *session, int64_t deadline)
 void pfr_loop_run(struct pfr_session *session, int control, const volatile sig_atomic_t *stop)
 {
     int64_t deadline = 0;
-    struct json_object *summary;
 
     while (!*stop) {
         wait_until(session, control, deadline);
         if (!answer(session, control))
             break;
-        if (!session->started)
+        if (!session->started || session->finished) {
+            deadline = 0; /* only messages count */
             continue;
+        }
         if (!deadline)
             deadline = pfr_loop_deadline(session->info.start, session->options.interval,
                                          pfr_env_now(&session->env, CLOCK_MONOTONIC));
@@ -140,8 +203,5 @@ void pfr_loop_run(struct pfr_session *session, int control, const volatile sig_a
         pfr_session_tick(session);
         deadline = next_deadline(session, deadline);
     }
-    summary = pfr_session_finish(session);
-    if (summary)
-        pfr_control_send_long(control, "final", pfr_json_line(summary), FINAL_MS);
-    json_object_put(summary);
+    finish(session, control);
 }

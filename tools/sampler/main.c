@@ -17,6 +17,7 @@
 #include "common/base/control.h"
 #include "common/base/log.h"
 #include "common/base/parse.h"
+#include "tools/sampler/leave.h"
 #include "tools/sampler/loop.h"
 
 static volatile sig_atomic_t stop;
@@ -63,7 +64,8 @@ static void raise_fd_limit(void)
 }
 
 enum { OPT_CONTROL = 256, OPT_JOB, OPT_STEP, OPT_NODE, OPT_DIR, OPT_METRICS, OPT_INTERVAL,
-       OPT_WINDOW, OPT_TOP, OPT_TREE, OPT_LENIENT, OPT_HELP, OPT_VERSION };
+       OPT_WINDOW, OPT_TOP, OPT_TREE, OPT_LENIENT, OPT_SLURM, OPT_UID, OPT_GID, OPT_GROUPS,
+       OPT_FACT, OPT_NO_CMD, OPT_BRIEF, OPT_HELP, OPT_VERSION };
 
 static const struct option long_options[] = {
     { "control", required_argument, NULL, OPT_CONTROL },
@@ -77,6 +79,13 @@ static const struct option long_options[] = {
     { "top", required_argument, NULL, OPT_TOP },
     { "tree", required_argument, NULL, OPT_TREE },
     { "lenient", no_argument, NULL, OPT_LENIENT },
+    { "slurm", no_argument, NULL, OPT_SLURM },
+    { "uid", required_argument, NULL, OPT_UID },
+    { "gid", required_argument, NULL, OPT_GID },
+    { "groups", required_argument, NULL, OPT_GROUPS },
+    { "fact", required_argument, NULL, OPT_FACT },
+    { "no-cmd", no_argument, NULL, OPT_NO_CMD },
+    { "brief", no_argument, NULL, OPT_BRIEF },
     { "help", no_argument, NULL, OPT_HELP },
     { "version", no_argument, NULL, OPT_VERSION },
     { 0 },
@@ -90,9 +99,71 @@ static int usage(FILE *out)
     return out == stdout ? EXIT_SUCCESS : 2;
 }
 
+/* Whose the step is; only given when we are started as root. */
+static struct {
+    bool given;
+    uid_t uid;
+    gid_t gid;
+    gid_t groups[1024];
+    size_t count;
+} user;
+
+static bool take_groups(const char *text)
+{
+    for (user.count = 0; *text; text += *text == ',') {
+        int64_t group;
+
+        if (user.count == sizeof(user.groups) / sizeof(user.groups[0]) ||
+            !pfr_parse_digits(&text, &group) || (*text && *text != ','))
+            return false;
+        user.groups[user.count++] = (gid_t)group;
+    }
+    return true;
+}
+
 static bool parse_number(const char *text, int64_t most, int64_t *value)
 {
     return pfr_parse_int(text, value) && *value <= most;
+}
+
+static bool take_slurm_option(int option, struct pfr_options *options)
+{
+    int64_t number = 0;
+    bool good = true;
+
+    switch (option) {
+    case OPT_LENIENT:
+        options->lenient = true;
+        break;
+    case OPT_SLURM:
+        options->slurm = true;
+        break;
+    case OPT_NO_CMD:
+        options->no_cmd = true;
+        break;
+    case OPT_BRIEF:
+        options->brief = true;
+        break;
+    case OPT_UID:
+        good = user.given = parse_number(optarg, UINT32_MAX, &number);
+        user.uid = (uid_t)number;
+        break;
+    case OPT_GID:
+        good = parse_number(optarg, UINT32_MAX, &number);
+        user.gid = (gid_t)number;
+        break;
+    case OPT_GROUPS:
+        good = take_groups(optarg);
+        break;
+    case OPT_FACT:
+        good = options->fact_count < PFR_FACTS_MAX;
+        if (good)
+            options->facts[options->fact_count++] = optarg;
+        break;
+    default:
+        good = false;
+    }
+    return good;
 }
 
 static bool take_option(int option, struct pfr_options *options)
@@ -134,13 +205,25 @@ static bool take_option(int option, struct pfr_options *options)
         good = parse_number(optarg, INT32_MAX, &number);
         options->tree = (pid_t)number;
         break;
-    case OPT_LENIENT:
-        options->lenient = true;
-        break;
     default:
-        good = false;
+        return take_slurm_option(option, options);
     }
     return good;
+}
+
+/* Out of the step, and the user's: before anything is read or written. */
+static int settle(const struct pfr_options *options)
+{
+    struct pfr_env env;
+    int r = 0;
+
+    if (options->slurm) {
+        pfr_env_init(&env, options->root);
+        r = pfr_leave_step(&env);
+    }
+    if (r == 0 && user.given)
+        r = pfr_become_user(user.uid, user.gid, user.groups, user.count);
+    return r;
 }
 
 int main(int argc, char **argv)
@@ -160,7 +243,7 @@ int main(int argc, char **argv)
         if (!take_option(option, &options))
             return usage(stderr);
     }
-    if (control < 0 || options.tree == 0)
+    if (control < 0 || (options.tree == 0 && !options.slurm))
         return usage(stderr);
     if (optind < argc)
         options.command = argv + optind;
@@ -168,6 +251,11 @@ int main(int argc, char **argv)
     set_signals();
     raise_fd_limit();
     pfr_log_set(log_to_control, NULL);
+    if ((option = settle(&options)) < 0) {
+        pfr_control_send(control, "refuse the sampler cannot leave the step or become its user: %s",
+                         strerror(-option));
+        return EXIT_FAILURE;
+    }
     if (pfr_session_init(&session, &options, error, sizeof(error)) < 0)
         pfr_control_send(control, "refuse %s", error);
     else

@@ -17,6 +17,7 @@
 #include "common/collect/shape.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
+#include "tools/sampler/task.h"
 
 /* Kept files cost the kernel a page each; past this they are opened per tick. */
 #define FDS_MOST 16384
@@ -32,8 +33,13 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
         return -EINVAL;
     pfr_env_init(&session->env, options->root);
     pfr_process_table_init(&session->processes);
+    if (options->no_cmd)
+        pfr_metric_set_remove(&session->selection.wanted, PFR_PS_CMD);
+    if (options->no_cmd)
+        pfr_metric_set_remove(&session->selection.collect, PFR_PS_CMD);
     session->tasks = calloc(PFR_TASKS_MAX, sizeof(*session->tasks));
-    if (!session->tasks || pfr_run_init(&session->run, options->top) < 0) {
+    session->meters = calloc(PFR_TASKS_MAX, sizeof(*session->meters));
+    if (!session->tasks || !session->meters || pfr_run_init(&session->run, options->top) < 0) {
         snprintf(error, size, "out of memory");
         return -ENOMEM;
     }
@@ -50,6 +56,12 @@ void pfr_session_release(struct pfr_session *session)
     pfr_window_release(&session->window);
     pfr_run_release(&session->run);
     pfr_process_table_release(&session->processes);
+    for (uint32_t i = 0; i < session->task_count && session->meters; i++) {
+        if (session->meters[i])
+            pfr_cgroup_release(session->meters[i]);
+        free(session->meters[i]);
+    }
+    free(session->meters);
     free(session->tasks);
     if (session->dirfd >= 0)
         close(session->dirfd);
@@ -113,6 +125,7 @@ static struct pfr_snapshot take_snapshot(struct pfr_session *session)
         .now = pfr_env_now(&session->env, CLOCK_MONOTONIC),
         .tasks = session->tasks,
         .task_count = session->task_count,
+        .totals = session->totals,
     };
 
     measure_self(session);
@@ -265,7 +278,9 @@ static uint32_t fds_budget(void)
 
 static int open_collectors(struct pfr_session *session, pid_t pid, char *error, size_t size)
 {
-    int r = pfr_cgtarget_resolve(&session->env, pid, getpid(), &session->target);
+    int r = pfr_cgtarget_resolve(&session->env, pid, getpid(),
+                                 session->options.slurm ? PFR_LEVEL_STEP : PFR_LEVEL_OWN,
+                                 &session->target);
 
     if (r < 0) {
         snprintf(error, size, "cannot find the cgroups of process %d: %s", (int)pid, strerror(-r));
@@ -316,7 +331,8 @@ static void describe(struct pfr_session *session)
         .job = session->options.job,
         .step = session->options.step,
         .node = session->options.node,
-        .command = session->options.command,
+        .command = session->options.no_cmd ? NULL : session->options.command,
+        .fact_count = session->options.fact_count,
         .kernel = session->kernel,
         .cgroup_mode = pfr_cgtarget_mode(&session->target),
         .process_source = pfr_track_source(&session->track, &session->target),
@@ -330,6 +346,7 @@ static void describe(struct pfr_session *session)
         .selection = &session->selection,
         .have = &session->have,
     };
+    memcpy(info->facts, session->options.facts, sizeof(info->facts));
     for (int i = 0; i < PFR_CONTROLLER_COUNT; i++) {
         const struct pfr_cgdir *dir = &session->target.dirs[i];
 
@@ -374,45 +391,16 @@ static int begin(struct pfr_session *session, pid_t pid, char *error, size_t siz
         return r;
     mark_unselected(session);
     describe(session);
-    open_files(session);
+    session->series.fd = -1;
+    session->series.span = session->options.window;
     session->window_end = session->info.start + session->options.window;
     session->started = true;
     return 0;
 }
 
-/*
- * Before its exec a task has the name of whoever started it. What it is about
- * to be stands for it until it is seen again, which a short one never is.
- */
-static void meet_task(struct pfr_session *session, pid_t pid)
-{
-    uint32_t slot = pfr_process_find(&session->processes, pid);
-    char *const *command = session->options.command;
-    struct pfr_process *process;
-    const char *base;
-    char text[1024] = "";
-
-    if (slot == PFR_SLOT_NONE)
-        return;
-    process = &session->processes.slots[slot];
-    process->task = true;
-    if (!command)
-        return;
-    base = strrchr(command[0], '/');
-    snprintf(process->comm, sizeof(process->comm), "%s", base ? base + 1 : command[0]);
-    process->provisional = true;
-    if (!process->cmd)
-        return;
-    for (size_t n = 0; *command && n < sizeof(text); n = strlen(text), command++)
-        snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "", *command);
-    free(process->cmd);
-    process->cmd = strdup(text);
-}
-
 int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, char *error,
                            size_t size)
 {
-    struct json_object *event;
     int64_t now;
     int r;
 
@@ -428,13 +416,12 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
         return r;
     now = pfr_env_now(&session->env, CLOCK_MONOTONIC);
     session->tasks[session->task_count++] =
-        (struct pfr_task){ .pid = pid, .rank = rank, .started = now };
+        (struct pfr_task){ .pid = pid, .rank = rank, .started = now,
+                           .mem_peak = -1, .cpu = -1, .oom_kills = -1 };
     session->state = PFR_LIVE; /* again, when all tasks known until now had ended */
-    event = json_object_new_object();
-    pfr_json_add(event, "pid", json_object_new_int64(pid));
-    pfr_json_add(event, "rank", json_object_new_int(rank));
-    pfr_series_event(&session->series, "task_start", pfr_env_now(&session->env, CLOCK_REALTIME),
-                     now, event);
+    pfr_task_open_meter(session, session->task_count - 1);
+    if (session->files_open)
+        pfr_task_started(session, &session->tasks[session->task_count - 1]);
     return 0;
 }
 
@@ -444,29 +431,25 @@ void pfr_session_go(struct pfr_session *session)
         return;
     take_sample(session);
     for (; session->tasks_met < session->task_count; session->tasks_met++)
-        meet_task(session, session->tasks[session->tasks_met].pid);
+        pfr_task_meet(session, session->tasks[session->tasks_met].pid);
 }
 
+/*
+ * The files are opened after the first sample, for the user's file system may
+ * take its time and the tasks wait for the sample.
+ */
 void pfr_session_publish(struct pfr_session *session)
 {
+    if (!session->files_open) {
+        session->files_open = true;
+        open_files(session);
+        for (uint32_t i = 0; i < session->task_count; i++)
+            pfr_task_started(session, &session->tasks[i]);
+    }
     json_object_put(write_summary(session));
 }
 
 /* ---- end ---- */
-
-static void end_event(struct pfr_session *session, const struct pfr_task *task)
-{
-    struct json_object *event = json_object_new_object();
-
-    pfr_json_add(event, "pid", json_object_new_int64(task->pid));
-    pfr_json_add(event, "rank", json_object_new_int(task->rank));
-    if (WIFSIGNALED(task->wait_status))
-        pfr_json_add(event, "signal", json_object_new_int(WTERMSIG(task->wait_status)));
-    else
-        pfr_json_add(event, "exit", json_object_new_int(WEXITSTATUS(task->wait_status)));
-    pfr_series_event(&session->series, "task_exit", pfr_env_now(&session->env, CLOCK_REALTIME),
-                     task->ended, event);
-}
 
 void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct pfr_task_end *end)
 {
@@ -491,7 +474,8 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
     if (end->max_rss > session->rusage_max_rss)
         session->rusage_max_rss = end->max_rss;
     take_sample(session);
-    end_event(session, task);
+    pfr_task_read_meter(session, (uint32_t)(task - session->tasks));
+    pfr_task_ended(session, task);
     if (session->tasks_ended == session->task_count)
         session->state = PFR_DRAINING;
 }
@@ -505,6 +489,11 @@ struct json_object *pfr_session_finish(struct pfr_session *session)
     /* The last task's end has just been read; without one, read now. */
     if (session->state == PFR_LIVE)
         take_sample(session);
+    for (uint32_t i = 0; i < session->task_count; i++)
+        if (!session->tasks[i].ended)
+            pfr_task_read_meter(session, i);
+    if (!session->files_open)
+        pfr_session_publish(session);
     close_window(session);
     session->finished = true;
     session->state = PFR_COMPLETE;

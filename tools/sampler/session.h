@@ -20,6 +20,11 @@ struct pfr_options {
     int64_t interval, window;
     uint32_t top;
     pid_t tree; /* whose descendants are the step, when there is no cgroup */
+    bool slurm;   /* the task is in a Slurm step: measure that */
+    bool no_cmd;  /* no command lines in the files */
+    bool brief;   /* the host wants lines to print, not JSON */
+    const char *facts[PFR_FACTS_MAX];
+    int fact_count;
     bool lenient; /* a named key that cannot be had is left out, not refused */
 };
 
@@ -46,6 +51,9 @@ struct pfr_session {
     bool started, finished;
     uint32_t task_count, tasks_met, tasks_ended;
     struct pfr_task *tasks;
+    struct pfr_cgroup **meters; /* by task: its own cgroup; NULL = it has none */
+    struct pfr_totals totals;
+    bool files_open;
     int64_t rusage_cpu, rusage_max_rss; /* of the tasks that ended; 0 = none */
     int64_t window_end;
     struct pfr_cost cost;

@@ -1,6 +1,6 @@
 /* The few lines a person reads when the command has ended. */
-#ifndef PFR_PROFRES_BRIEF_H
-#define PFR_PROFRES_BRIEF_H
+#ifndef PFR_RECORD_BRIEF_H
+#define PFR_RECORD_BRIEF_H
 
 #include <stdio.h>
 
@@ -12,6 +12,13 @@
  * there are none.
  */
 void pfr_brief_print(FILE *out, struct json_object *summary, const char *files);
+
+/*
+ * One summary out of those of a step's nodes (an array, not empty): memory is
+ * that of the node with the largest peak, totals are sums. What was not
+ * simultaneous is not there. json_object_put it.
+ */
+struct json_object *pfr_brief_merge(struct json_object *summaries);
 
 /* "1.24 GiB", "512 B" */
 #define PFR_SIZE_TEXT 24

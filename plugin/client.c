@@ -1,0 +1,109 @@
+/* srun's side: when the step is over, the few lines about it, from the files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/parse.h"
+#include "plugin/plugin.h"
+
+/* How long srun may be held, at most, by a file system that does not answer. */
+#define WAIT_MS 2000
+#define FILES_MS "1000"
+
+static struct {
+    bool known;
+    uint32_t job, step, nodes;
+} launched;
+
+void pfr_client_launched(spank_t sp)
+{
+    launched.known = spank_get_item(sp, S_JOB_ID, &launched.job) == ESPANK_SUCCESS &&
+                     spank_get_item(sp, S_JOB_STEPID, &launched.step) == ESPANK_SUCCESS;
+    if (spank_get_item(sp, S_JOB_NNODES, &launched.nodes) != ESPANK_SUCCESS)
+        launched.nodes = 1;
+}
+
+int pfr_choose_place(const struct pfr_choice *choice, const struct pfr_job *job,
+                     const char *job_dir, const char *submit_dir, const char *cwd, char *path,
+                     size_t size)
+{
+    if (job_dir && job_dir[0] == '/' && !choice->spec.dir[0])
+        return (size_t)snprintf(path, size, "%s", job_dir) < size ? 0 : -ENAMETOOLONG;
+    return pfr_place(job, submit_dir && *submit_dir ? submit_dir : cwd, choice->spec.dir, path,
+                     size);
+}
+
+static uint32_t number_or(const char *text, uint32_t otherwise)
+{
+    int64_t number;
+
+    return text && pfr_parse_int(text, &number) && number <= UINT32_MAX ? (uint32_t)number
+                                                                        : otherwise;
+}
+
+static int find_place(const struct pfr_choice *choice, char *path, size_t size)
+{
+    struct pfr_job job = {
+        .job = launched.job,
+        .step = launched.step,
+        .array_job = number_or(getenv("SLURM_ARRAY_JOB_ID"), 0),
+        .array_task = number_or(getenv("SLURM_ARRAY_TASK_ID"), PFR_NO_ARRAY),
+        .restarts = number_or(getenv("SLURM_RESTART_COUNT"), 0),
+        .user = getenv("SLURM_JOB_USER"),
+        .name = getenv("SLURM_JOB_NAME"),
+    };
+    char cwd[PATH_MAX] = "";
+
+    if (!getcwd(cwd, sizeof(cwd)))
+        cwd[0] = '\0';
+    return pfr_choose_place(choice, &job, getenv(PFR_DIR_VARIABLE), getenv("SLURM_SUBMIT_DIR"), cwd,
+                            path, size);
+}
+
+/* Bounded: a child that hangs on a dead file system is left behind. */
+static void wait_for(pid_t child)
+{
+    int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + WAIT_MS * INT64_C(1000000);
+
+    while (waitpid(child, NULL, WNOHANG) == 0) {
+        if (pfr_clock_ns(CLOCK_MONOTONIC) > end) {
+            kill(child, SIGKILL);
+            return;
+        }
+        poll(NULL, 0, 5);
+    }
+}
+
+void pfr_client_end(const struct pfr_choice *choice)
+{
+    char place[PATH_MAX], path[PATH_MAX + 32], step[32], nodes[16];
+    uint32_t count = launched.nodes;
+    char *args[] = { (char *)"profres", (char *)"brief", (char *)"--wait", (char *)FILES_MS,
+                     (char *)"--nodes", nodes, path, NULL };
+    pid_t child;
+
+    if (!launched.known || choice->spec.quiet || find_place(choice, place, sizeof(place)) < 0 ||
+        access(choice->profres, X_OK) < 0)
+        return;
+    if (choice->spec.nodes && choice->spec.nodes < count)
+        count = (uint32_t)choice->spec.nodes;
+    pfr_step_name(launched.step, step, sizeof(step));
+    snprintf(path, sizeof(path), "%s/%s", place, step);
+    snprintf(nodes, sizeof(nodes), "%u", count);
+    child = fork();
+    if (child == 0) {
+        dup2(2, 1); /* lint: cloexec: the summary goes to stderr */
+        execv(choice->profres, args);
+        _exit(127);
+    }
+    if (child > 0)
+        wait_for(child);
+}

@@ -1,0 +1,223 @@
+/*
+ * profile_res.so: srun, sbatch and salloc learn --profile-res; slurmstepd
+ * starts a sampler beside each step that asked for it. This file only sorts
+ * calls by context. In slurmstepd nothing is fatal: every hook returns 0.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <slurm/spank.h>
+
+#include "common/base/log.h"
+#include "common/base/parse.h"
+#include "plugin/plugin.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#pragma GCC visibility push(default)
+SPANK_PLUGIN(profile_res, 1)
+#pragma GCC visibility pop
+
+static struct pfr_choice choice;
+
+static void log_to_slurm(enum pfr_log_level level, const char *text, void *arg)
+{
+    (void)arg;
+    if (level == PFR_LOG_INFO)
+        slurm_verbose("profile-res: %s", text);
+    else
+        slurm_spank_log("profile-res: %s", text);
+}
+
+/* ---- plugstack.conf ---- */
+
+static bool take_path(char *to, size_t size, const char *value)
+{
+    return value[0] == '/' && (size_t)snprintf(to, size, "%s", value) < size;
+}
+
+/* Words of the site's own; all others are those of SPEC, as defaults. */
+static bool take_site_word(const char *word)
+{
+    if (strcmp(word, "default=on") == 0)
+        return choice.wanted = true;
+    if (strcmp(word, "default=off") == 0)
+        return true;
+    if (strncmp(word, "min_interval=", 13) == 0)
+        return pfr_parse_duration(word + 13, &choice.least_interval);
+    if (strncmp(word, "sampler=", 8) == 0)
+        return take_path(choice.sampler, sizeof(choice.sampler), word + 8);
+    if (strncmp(word, "profres=", 8) == 0)
+        return take_path(choice.profres, sizeof(choice.profres), word + 8);
+    return false;
+}
+
+static void take_site_words(int ac, char **av)
+{
+    char error[512];
+
+    pfr_spec_default(&choice.spec);
+    choice.wanted = choice.given = false;
+    choice.least_interval = 0;
+    snprintf(choice.sampler, sizeof(choice.sampler), "%s/profres-sampler", PFR_LIBEXECDIR);
+    snprintf(choice.profres, sizeof(choice.profres), "%s/profres", PFR_BINDIR);
+    for (int i = 0; i < ac; i++)
+        if (!take_site_word(av[i]) && pfr_spec_parse(&choice.spec, av[i], error, sizeof(error)) < 0)
+            slurm_error("profile-res: plugstack.conf: %s; going on without it", error);
+}
+
+/* ---- the option ---- */
+
+/* Of an optional argument that was not given, Slurm makes NULL, "" or "(null)". */
+static const char *given_text(const char *optarg)
+{
+    return !optarg || strcmp(optarg, "(null)") == 0 ? "" : optarg;
+}
+
+static int on_option(int val, const char *optarg, int remote)
+{
+    char error[1024];
+
+    (void)val;
+    if (pfr_spec_parse(&choice.spec, given_text(optarg), error, sizeof(error)) < 0) {
+        slurm_error("--profile-res: %s", error);
+        return remote ? 0 : -1;
+    }
+    choice.given = choice.wanted = true;
+    return 0;
+}
+
+/* The command line comes before the environment, that before the site. */
+static int take_environment(const char *value, bool remote)
+{
+    char error[1024];
+
+    if (choice.given || !value || !*value)
+        return 0;
+    if (pfr_spec_parse(&choice.spec, value, error, sizeof(error)) < 0) {
+        slurm_error("profile-res: in the environment: %s", error);
+        return remote ? 0 : -1;
+    }
+    choice.wanted = true;
+    return 0;
+}
+
+static const char *environment_name(spank_context_t context)
+{
+    if (context == S_CTX_ALLOCATOR)
+        return getenv("SBATCH_PROFILE_RES") ? "SBATCH_PROFILE_RES" : "SALLOC_PROFILE_RES";
+    return "SLURM_PROFILE_RES";
+}
+
+/* What was said to sbatch or salloc holds for the steps inside, too. */
+static int take_local_environment(spank_context_t context)
+{
+    const char *value = getenv(environment_name(context));
+
+    if (context == S_CTX_ALLOCATOR && value && !choice.given)
+        setenv("SLURM_PROFILE_RES", value, 1);
+    return take_environment(value, false);
+}
+
+static void settle_choice(void)
+{
+    if (choice.spec.off)
+        choice.wanted = false;
+    if (choice.spec.interval < choice.least_interval)
+        choice.spec.interval = choice.least_interval;
+}
+
+/* ---- hooks ---- */
+
+EXPORT int slurm_spank_init(spank_t sp, int ac, char **av)
+{
+    static struct spank_option option = {
+        .name = (char *)"profile-res",
+        .arginfo = (char *)"[SPEC]",
+        .usage = (char *)"measure memory, CPU and I/O of each step; SPEC is interval=TIME,window=TIME,"
+                         "metrics=KEY+KEY,dir=PATH,top=N,nodes=all|first|N,pss,cmd=off,quiet,off "
+                         "(see profile_res(8))",
+        .has_arg = 2,
+        .cb = on_option,
+    };
+    spank_context_t context = spank_context();
+
+    pfr_log_set(log_to_slurm, NULL);
+    take_site_words(ac, av);
+    if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR || context == S_CTX_REMOTE)
+        spank_option_register(sp, &option);
+    return 0;
+}
+
+EXPORT int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
+{
+    spank_context_t context = spank_context();
+    char value[PFR_SPEC_SIZE] = "";
+
+    (void)ac;
+    (void)av;
+    if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR) {
+        if (take_local_environment(context) < 0)
+            return -1;
+        settle_choice();
+    } else if (context == S_CTX_REMOTE) {
+        spank_getenv(sp, "SLURM_PROFILE_RES", value, sizeof(value));
+        take_environment(value, true);
+        settle_choice();
+        pfr_step_begin(sp, &choice);
+    }
+    return 0;
+}
+
+EXPORT int slurm_spank_local_user_init(spank_t sp, int ac, char **av)
+{
+    (void)ac;
+    (void)av;
+    if (choice.wanted)
+        pfr_client_launched(sp);
+    return 0;
+}
+
+EXPORT int slurm_spank_user_init(spank_t sp, int ac, char **av)
+{
+    (void)ac;
+    (void)av;
+    if (choice.wanted)
+        pfr_step_user(sp, &choice);
+    return 0;
+}
+
+EXPORT int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
+{
+    (void)ac;
+    (void)av;
+    if (choice.wanted)
+        pfr_step_task(sp, &choice);
+    return 0;
+}
+
+EXPORT int slurm_spank_task_exit(spank_t sp, int ac, char **av)
+{
+    (void)ac;
+    (void)av;
+    if (choice.wanted)
+        pfr_step_task_exit(sp, &choice);
+    return 0;
+}
+
+EXPORT int slurm_spank_exit(spank_t sp, int ac, char **av)
+{
+    spank_context_t context = spank_context();
+
+    (void)sp;
+    (void)ac;
+    (void)av;
+    if (context == S_CTX_REMOTE)
+        pfr_step_end();
+    else if (context == S_CTX_LOCAL && choice.wanted)
+        pfr_client_end(&choice);
+    return 0;
+}

@@ -1,0 +1,395 @@
+/*
+ * slurmstepd's side. The sampler is started before any task is forked, told of
+ * tasks as they come and go, and let go at the end. Every wait is bounded, and
+ * after the first one that was in vain there is no other.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/control.h"
+#include "common/base/log.h"
+#include "common/base/parse.h"
+#include "common/collect/cgroup.h"
+#include "plugin/launch.h"
+#include "plugin/plugin.h"
+
+#define READY_MS 60  /* the first sample, before the tasks run */
+#define DONE_MS 30   /* the readings at a task's end */
+#define BRIEF_MS 500 /* the last lines of a batch job's output */
+
+static struct {
+    int control; /* -1: no sampler */
+    bool slow;   /* it did not answer in time: it is not waited for again */
+    struct pfr_job job;
+    uint32_t tasks, started, ended;
+    char step[32], node[256], dir[PATH_MAX];
+    struct pfr_env env;
+    struct pfr_cgroup totals; /* the few that must not be lost */
+    bool totals_open;
+} step = { .control = -1 };
+
+/* ---- what Slurm knows ---- */
+
+static uint32_t item_u32(spank_t sp, spank_item_t item, uint32_t otherwise)
+{
+    uint32_t value;
+
+    return spank_get_item(sp, item, &value) == ESPANK_SUCCESS ? value : otherwise;
+}
+
+static const char *variable(spank_t sp, const char *name, char *text, int size)
+{
+    return spank_getenv(sp, name, text, size) == ESPANK_SUCCESS ? text : NULL;
+}
+
+static int64_t variable_number(spank_t sp, const char *name, int64_t otherwise)
+{
+    char text[64];
+    int64_t value;
+
+    return variable(sp, name, text, sizeof(text)) && pfr_parse_int(text, &value) ? value
+                                                                                : otherwise;
+}
+
+static void learn_job(spank_t sp)
+{
+    step.job = (struct pfr_job){
+        .job = item_u32(sp, S_JOB_ID, 0),
+        .step = item_u32(sp, S_JOB_STEPID, 0),
+        .array_job = item_u32(sp, S_JOB_ARRAY_ID, 0),
+        .array_task = item_u32(sp, S_JOB_ARRAY_TASK_ID, PFR_NO_ARRAY),
+        /* S_SLURM_RESTART_COUNT is always 0: the field is never set */
+        .restarts = variable_number(sp, "SLURM_RESTART_COUNT", 0),
+    };
+    step.tasks = item_u32(sp, S_JOB_LOCAL_TASK_COUNT, 1);
+    pfr_step_name(step.job.step, step.step, sizeof(step.step));
+    if (!variable(sp, "SLURMD_NODENAME", step.node, sizeof(step.node)) &&
+        gethostname(step.node, sizeof(step.node)) < 0)
+        snprintf(step.node, sizeof(step.node), "node");
+    step.node[strcspn(step.node, "/")] = '\0';
+}
+
+/* ---- the sampler's arguments ---- */
+
+#define ARGS_MAX 256
+
+struct arguments {
+    char *list[ARGS_MAX];
+    int count;
+    char text[32768];
+    size_t used;
+};
+
+/* Keeps a copy; what does not fit is left out, arguments first. */
+static void add(struct arguments *arguments, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(struct arguments *arguments, const char *format, ...)
+{
+    size_t left = sizeof(arguments->text) - arguments->used;
+    va_list ap;
+    int length;
+
+    va_start(ap, format);
+    length = vsnprintf(arguments->text + arguments->used, left, format, ap);
+    va_end(ap);
+    if (length < 0 || (size_t)length >= left || arguments->count >= ARGS_MAX - 1)
+        return;
+    arguments->list[arguments->count++] = arguments->text + arguments->used;
+    arguments->list[arguments->count] = NULL;
+    arguments->used += (size_t)length + 1;
+}
+
+static void add_identity(struct arguments *arguments, spank_t sp)
+{
+    gid_t gid = 0, *groups = NULL;
+    uid_t uid = 0;
+    int count = 0;
+    char list[8192] = "";
+
+    spank_get_item(sp, S_JOB_UID, &uid);
+    spank_get_item(sp, S_JOB_GID, &gid);
+    if (spank_get_item(sp, S_JOB_SUPPLEMENTARY_GIDS, &groups, &count) != ESPANK_SUCCESS)
+        count = 0;
+    for (int i = 0; i < count && strlen(list) < sizeof(list) - 16; i++)
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%u", i ? "," : "",
+                 (unsigned)groups[i]);
+    if (getuid() == 0) {
+        add(arguments, "--uid=%u", (unsigned)uid);
+        add(arguments, "--gid=%u", (unsigned)gid);
+        add(arguments, "--groups=%s", list);
+    }
+}
+
+/* Of what was given, so that usage can be held against it; no RPC. */
+static void add_facts(struct arguments *arguments, spank_t sp)
+{
+    static const struct { spank_item_t item; const char *name; } counts[] = {
+        { S_JOB_NNODES, "nodes" },
+        { S_JOB_NODEID, "node_rank" },
+        { S_JOB_LOCAL_TASK_COUNT, "tasks" },
+        { S_JOB_TOTAL_TASK_COUNT, "tasks_of_step" },
+        { S_STEP_CPUS_PER_TASK, "cpus_per_task" },
+    };
+    uint64_t mb;
+    uint16_t cpus;
+    uint32_t value;
+
+    add(arguments, "--fact=job_id=%u", step.job.job);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (spank_get_item(sp, counts[i].item, &value) == ESPANK_SUCCESS)
+            add(arguments, "--fact=%s=%u", counts[i].name, value);
+    if (spank_get_item(sp, S_JOB_NCPUS, &cpus) == ESPANK_SUCCESS && cpus)
+        add(arguments, "--fact=job_cpus=%u", cpus);
+    if (spank_get_item(sp, S_JOB_ALLOC_MEM, &mb) == ESPANK_SUCCESS && mb)
+        add(arguments, "--fact=job_mem_bytes=%llu", (unsigned long long)mb << 20);
+    if (spank_get_item(sp, S_STEP_ALLOC_MEM, &mb) == ESPANK_SUCCESS && mb)
+        add(arguments, "--fact=step_mem_bytes=%llu", (unsigned long long)mb << 20);
+    if (step.job.array_task != PFR_NO_ARRAY) {
+        add(arguments, "--fact=array_job_id=%u", step.job.array_job);
+        add(arguments, "--fact=array_task_id=%u", step.job.array_task);
+    }
+    add(arguments, "--fact=restart_count=%lld", (long long)step.job.restarts);
+}
+
+static void add_choice(struct arguments *arguments, const struct pfr_choice *choice)
+{
+    const struct pfr_spec *spec = &choice->spec;
+
+    add(arguments, "--interval=%lldms", (long long)(spec->interval / 1000000));
+    add(arguments, "--window=%lldms", (long long)(spec->window / 1000000));
+    add(arguments, "--top=%lld", (long long)spec->top);
+    if (spec->metrics[0])
+        add(arguments, "--metrics=%s", spec->metrics);
+    if (spec->no_cmd)
+        add(arguments, "--no-cmd");
+    if (step.job.step == PFR_STEP_BATCH && !spec->quiet)
+        add(arguments, "--brief");
+}
+
+static void add_command(struct arguments *arguments, spank_t sp)
+{
+    char **words = NULL;
+    int count = 0;
+
+    if (spank_get_item(sp, S_JOB_ARGV, &count, &words) != ESPANK_SUCCESS)
+        return;
+    add(arguments, "--");
+    for (int i = 0; i < count && words[i]; i++)
+        add(arguments, "%s", words[i]);
+}
+
+/* ---- talking to it ---- */
+
+static void forget_sampler(void)
+{
+    if (step.control >= 0)
+        close(step.control);
+    step.control = -1;
+}
+
+static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void tell(const char *format, ...)
+{
+    char text[PATH_MAX + 64];
+    va_list ap;
+
+    if (step.control < 0)
+        return;
+    va_start(ap, format);
+    vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    if (pfr_control_send(step.control, "%s", text) == -EPIPE)
+        forget_sampler();
+}
+
+/* Until it says `wanted`, at most so long; what else it says is passed on. */
+static void hear(const char *wanted, int timeout_ms)
+{
+    int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + timeout_ms * INT64_C(1000000);
+    char text[4096];
+
+    while (step.control >= 0 && !step.slow) {
+        int64_t left = (end - pfr_clock_ns(CLOCK_MONOTONIC)) / 1000000;
+        ssize_t n = pfr_control_receive(step.control, text, sizeof(text), left > 0 ? (int)left : 0);
+
+        if (n == -ETIMEDOUT) {
+            step.slow = true;
+            pfr_info("the sampler takes too long; not waiting for it any more");
+        } else if (n <= 0) {
+            forget_sampler();
+            pfr_warning("the sampler of step %u.%s has ended early; the step goes on", step.job.job,
+                        step.step);
+        } else if (strncmp(text, "warn ", 5) == 0) {
+            pfr_warning("%s", text + 5);
+        } else if (strncmp(text, "refuse ", 7) == 0) {
+            pfr_warning("%s; the step is not measured", text + 7);
+            forget_sampler();
+        } else if (strncmp(text, "say ", 4) == 0) {
+            slurm_spank_log("%s", text + 4);
+        }
+        if (n > 0 && strncmp(text, wanted, strlen(wanted)) == 0)
+            return;
+    }
+}
+
+/* ---- hooks ---- */
+
+static bool is_of_interest(spank_t sp, const struct pfr_choice *choice)
+{
+    uint32_t node = item_u32(sp, S_JOB_NODEID, 0);
+
+    return choice->wanted && step.job.step != PFR_STEP_EXTERN &&
+           (choice->spec.nodes == 0 || node < choice->spec.nodes);
+}
+
+void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
+{
+    static struct arguments arguments;
+    int fds[2];
+
+    learn_job(sp);
+    choice->wanted = is_of_interest(sp, choice);
+    if (!choice->wanted)
+        return;
+    if (access(choice->sampler, X_OK) < 0) {
+        pfr_warning("cannot run %s: %s; the step is not measured", choice->sampler,
+                    strerror(errno));
+        choice->wanted = false;
+        return;
+    }
+    add(&arguments, "profres-sampler");
+    add(&arguments, "--control=%s", PFR_LAUNCH_CONTROL);
+    add(&arguments, "--slurm");
+    add(&arguments, "--lenient");
+    add(&arguments, "--tree=%d", (int)getpid());
+    add(&arguments, "--job=%u", step.job.job);
+    add(&arguments, "--step=%s", step.step);
+    add(&arguments, "--node=%s", step.node);
+    add_identity(&arguments, sp);
+    add_facts(&arguments, sp);
+    add_choice(&arguments, choice);
+    add_command(&arguments, sp);
+    if (pfr_control_pair(fds) < 0)
+        return;
+    if (pfr_launch(choice->sampler, arguments.list, fds[1]) == 0)
+        step.control = fds[0];
+    else
+        close(fds[0]);
+    close(fds[1]);
+}
+
+/* The one hook that runs in the job's own directory. */
+void pfr_step_user(spank_t sp, const struct pfr_choice *choice)
+{
+    char job_dir[PATH_MAX], submit_dir[PATH_MAX], cwd[PATH_MAX], user[256], name[256], mask[16];
+    const char *submit = variable(sp, "SLURM_SUBMIT_DIR", submit_dir, sizeof(submit_dir));
+
+    if (!getcwd(cwd, sizeof(cwd)))
+        cwd[0] = '\0';
+    step.job.user = variable(sp, "SLURM_JOB_USER", user, sizeof(user));
+    step.job.name = variable(sp, "SLURM_JOB_NAME", name, sizeof(name));
+    /* a batch job's output is where the job was told to run, not where it was submitted */
+    if (step.job.step == PFR_STEP_BATCH)
+        submit = NULL;
+    if (pfr_choose_place(choice, &step.job, variable(sp, PFR_DIR_VARIABLE, job_dir, sizeof(job_dir)),
+                         submit, cwd, step.dir, sizeof(step.dir)) < 0) {
+        pfr_warning("no directory can be made out of 'dir=%s'; measuring without files",
+                    choice->spec.dir);
+        return;
+    }
+    spank_setenv(sp, PFR_DIR_VARIABLE, step.dir, 1);
+    if (variable(sp, "SLURM_UMASK", mask, sizeof(mask)))
+        tell("umask %s", mask);
+    tell("dir %s", step.dir);
+}
+
+/* Our own eye on what must not be lost, should the sampler be. */
+static void open_totals(pid_t pid)
+{
+    static struct pfr_cgtarget target;
+    static struct pfr_availability have;
+    struct pfr_metric_set wanted = { { 0 } };
+
+    pfr_env_init(&step.env, "");
+    if (pfr_cgtarget_resolve(&step.env, pid, 1, PFR_LEVEL_STEP, &target) < 0)
+        return;
+    pfr_metric_set_add(&wanted, PFR_CGROUP_MEM_PEAK);
+    pfr_metric_set_add(&wanted, PFR_CGROUP_OOM_KILLS);
+    pfr_metric_set_add(&wanted, PFR_CGROUP_CPU_SECONDS);
+    pfr_availability_init(&have);
+    pfr_cgroup_open(&step.totals, &step.env, &target, &wanted, &have);
+    step.totals_open = true;
+}
+
+void pfr_step_task(spank_t sp, const struct pfr_choice *choice)
+{
+    uint32_t rank = item_u32(sp, S_TASK_GLOBAL_ID, step.started);
+    pid_t pid;
+
+    (void)choice;
+    if (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
+        return;
+    if (step.started == 0)
+        open_totals(pid);
+    step.started++;
+    tell("start %d %u", (int)pid, rank);
+    if (step.started == step.tasks) {
+        tell("go");
+        hear("ready", READY_MS);
+    }
+}
+
+static int64_t total_of(const struct pfr_sample *sample, enum pfr_metric_id id)
+{
+    return pfr_sample_has(sample, id) ? pfr_sample_get(sample, id) : -1;
+}
+
+static void send_totals(void)
+{
+    struct pfr_sample sample = { 0 };
+
+    if (!step.totals_open)
+        return;
+    pfr_cgroup_collect(&step.totals, &sample);
+    pfr_cgroup_release(&step.totals);
+    step.totals_open = false;
+    tell("totals %lld %lld %lld", (long long)total_of(&sample, PFR_CGROUP_MEM_PEAK),
+         (long long)total_of(&sample, PFR_CGROUP_OOM_KILLS),
+         (long long)total_of(&sample, PFR_CGROUP_CPU_SECONDS));
+}
+
+void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
+{
+    int status = 0;
+    pid_t pid = 0;
+
+    if (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
+        return;
+    spank_get_item(sp, S_TASK_EXIT_STATUS, &status);
+    step.ended++;
+    if (step.ended == step.started)
+        send_totals();
+    tell("exit %d %d 0 %lld -1 -1", (int)pid, status, (long long)pfr_clock_ns(CLOCK_MONOTONIC));
+    hear("done ", DONE_MS);
+    if (step.ended != step.started)
+        return;
+    tell("end");
+    if (step.job.step == PFR_STEP_BATCH && !choice->spec.quiet)
+        hear("bye", BRIEF_MS);
+}
+
+void pfr_step_end(void)
+{
+    forget_sampler();
+    if (step.totals_open)
+        pfr_cgroup_release(&step.totals);
+    step.totals_open = false;
+}

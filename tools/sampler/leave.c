@@ -1,0 +1,68 @@
+#include "tools/sampler/leave.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "common/base/cleanup.h"
+#include "common/base/fd.h"
+#include "common/collect/level.h"
+
+static int write_text(const char *path, const char *text)
+{
+    PFR_AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    return fd < 0 ? -errno : pfr_fd_write_all(fd, text, strlen(text));
+}
+
+/* One hierarchy; 0 also when there is nothing to leave in it. */
+static int leave_one(const struct pfr_cgdir *dir, bool v2)
+{
+    char outside[PFR_CGPATH_SIZE], path[3 * PFR_CGPATH_SIZE], pid[16];
+    size_t cut;
+
+    if (!dir->dir[0] || !pfr_level_outside(dir->path, v2, outside, sizeof(outside)))
+        return 0;
+    /* the directory is the mount and what of the path is below its root */
+    cut = strlen(dir->path) - (strlen(dir->dir) - strlen(dir->mount));
+    if (strlen(outside) < cut)
+        return -EXDEV;
+    snprintf(path, sizeof(path), "%s%s/cgroup.procs", dir->mount, outside + cut);
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    return write_text(path, pid);
+}
+
+int pfr_leave_step(const struct pfr_env *env)
+{
+    PFR_AUTO_FREE struct pfr_cgtarget *own = calloc(1, sizeof(*own));
+    char path[PATH_MAX + 32];
+    int r;
+
+    if (!own)
+        return -ENOMEM;
+    r = pfr_cgtarget_resolve(env, getpid(), getpid(), PFR_LEVEL_OWN, own);
+    for (int i = 0; i < PFR_CONTROLLER_COUNT && r == 0; i++)
+        r = leave_one(&own->dirs[i], i == PFR_UNIFIED);
+    if (r < 0)
+        return r;
+    /* slurmstepd is exempt from the OOM killer; we are not */
+    snprintf(path, sizeof(path), "%s/self/oom_score_adj", env->proc);
+    write_text(path, "0");
+    return 0;
+}
+
+int pfr_become_user(uid_t uid, gid_t gid, const gid_t *groups, size_t count)
+{
+    if (setgroups(count, groups) < 0 || setresgid(gid, gid, gid) < 0 ||
+        setresuid(uid, uid, uid) < 0)
+        return -errno;
+    if (uid != 0 && setuid(0) == 0)
+        return -EPERM; /* it did not take: nothing is done as root */
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return 0;
+}

@@ -1,0 +1,98 @@
+#include "tools/sampler/task.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * Before its exec a task has the name of whoever started it. What it is about
+ * to be stands for it until it is seen again, which a short one never is.
+ */
+void pfr_task_meet(struct pfr_session *session, pid_t pid)
+{
+    uint32_t slot = pfr_process_find(&session->processes, pid);
+    char *const *command = session->options.command;
+    struct pfr_process *process;
+    const char *base;
+    char text[1024] = "";
+
+    if (slot == PFR_SLOT_NONE)
+        return;
+    process = &session->processes.slots[slot];
+    process->task = true;
+    if (!command)
+        return;
+    base = strrchr(command[0], '/');
+    snprintf(process->comm, sizeof(process->comm), "%s", base ? base + 1 : command[0]);
+    process->provisional = true;
+    if (!process->cmd)
+        return;
+    for (size_t n = 0; *command && n < sizeof(text); n = strlen(text), command++)
+        snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "", *command);
+    free(process->cmd);
+    process->cmd = strdup(text);
+}
+
+void pfr_task_started(struct pfr_session *session, const struct pfr_task *task)
+{
+    struct json_object *event = json_object_new_object();
+
+    pfr_json_add(event, "pid", json_object_new_int64(task->pid));
+    pfr_json_add(event, "rank", json_object_new_int(task->rank));
+    pfr_series_event(&session->series, "task_start",
+                     session->info.wall_start + task->started - session->info.start,
+                     task->started, event);
+}
+
+/* The task's own cgroup below the step's, for what tells ranks apart. */
+void pfr_task_open_meter(struct pfr_session *session, uint32_t i)
+{
+    static struct pfr_availability have;
+    static struct pfr_cgtarget own;
+    struct pfr_metric_set wanted = { { 0 } };
+
+    if (!session->options.slurm ||
+        pfr_cgtarget_resolve(&session->env, session->tasks[i].pid, getpid(), PFR_LEVEL_OWN,
+                             &own) < 0)
+        return;
+    pfr_cgtarget_narrow(&own, &session->target);
+    pfr_metric_set_add(&wanted, PFR_CGROUP_MEM_PEAK);
+    pfr_metric_set_add(&wanted, PFR_CGROUP_CPU_SECONDS);
+    pfr_metric_set_add(&wanted, PFR_CGROUP_OOM_KILLS);
+    pfr_availability_init(&have);
+    session->meters[i] = calloc(1, sizeof(*session->meters[i]));
+    if (session->meters[i])
+        pfr_cgroup_open(session->meters[i], &session->env, &own, &wanted, &have);
+}
+
+void pfr_task_read_meter(struct pfr_session *session, uint32_t i)
+{
+    struct pfr_task *task = &session->tasks[i];
+    struct pfr_sample sample = { 0 };
+
+    if (!session->meters[i])
+        return;
+    pfr_cgroup_collect(session->meters[i], &sample);
+    if (pfr_sample_has(&sample, PFR_CGROUP_MEM_PEAK))
+        task->mem_peak = pfr_sample_get(&sample, PFR_CGROUP_MEM_PEAK);
+    if (pfr_sample_has(&sample, PFR_CGROUP_CPU_SECONDS))
+        task->cpu = pfr_sample_get(&sample, PFR_CGROUP_CPU_SECONDS);
+    if (pfr_sample_has(&sample, PFR_CGROUP_OOM_KILLS))
+        task->oom_kills = pfr_sample_get(&sample, PFR_CGROUP_OOM_KILLS);
+}
+
+void pfr_task_ended(struct pfr_session *session, const struct pfr_task *task)
+{
+    struct json_object *event = json_object_new_object();
+
+    pfr_json_add(event, "pid", json_object_new_int64(task->pid));
+    pfr_json_add(event, "rank", json_object_new_int(task->rank));
+    if (WIFSIGNALED(task->wait_status))
+        pfr_json_add(event, "signal", json_object_new_int(WTERMSIG(task->wait_status)));
+    else
+        pfr_json_add(event, "exit", json_object_new_int(WEXITSTATUS(task->wait_status)));
+    pfr_series_event(&session->series, "task_exit", pfr_env_now(&session->env, CLOCK_REALTIME),
+                     task->ended, event);
+}

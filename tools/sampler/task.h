@@ -1,0 +1,18 @@
+/* The tasks of a step: their names, their own cgroups, their lines in the series. */
+#ifndef PFR_SAMPLER_TASK_H
+#define PFR_SAMPLER_TASK_H
+
+#include "tools/sampler/session.h"
+
+/* After the first sample that saw it. */
+void pfr_task_meet(struct pfr_session *session, pid_t pid);
+
+/* Its cgroup below the step's, where it has one: opened, and read at its end. */
+void pfr_task_open_meter(struct pfr_session *session, uint32_t i);
+void pfr_task_read_meter(struct pfr_session *session, uint32_t i);
+
+/* Events in the series. */
+void pfr_task_started(struct pfr_session *session, const struct pfr_task *task);
+void pfr_task_ended(struct pfr_session *session, const struct pfr_task *task);
+
+#endif
