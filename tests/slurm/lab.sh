@@ -44,6 +44,8 @@ lab_available() {
         lab_why="there is no $need"
         PATH=$PATH:/usr/sbin:/sbin type -P "$need" >/dev/null || return 1
     done
+    lab_why="env does not know --default-signal"
+    env -C / --default-signal true 2>/dev/null || return 1
     lab_why="not root"
     [ "$(id -u)" = 0 ] || return 1
     for controller in $lab_controllers; do
@@ -59,13 +61,15 @@ lab_available() {
 
 # lab_until SECONDS COMMAND...: waits for a condition, not for a time
 lab_until() {
-    local end=$((SECONDS + $1 + 1))
+    local end=$(($(lab_clock) + $1 * 1000))
     shift
     until "$@" >/dev/null 2>&1; do
-        [ $SECONDS -lt $end ] || return 1
+        [ "$(lab_clock)" -lt $end ] || return 1
         sleep 0.03
     done
 }
+
+lab_clock() { echo $((${EPOCHREALTIME/[^0-9]/} / 1000)); } # ms
 
 # lab_start [KEY=VALUE...]: a cluster with all its nodes idle, or 1 and $lab_why.
 #
@@ -145,9 +149,10 @@ lab_make() {
     chmod 755 "$lab_dir"
     mkdir "$lab_dir"/{log,state,spool,munge,home}
     chown "$lab_uid:$lab_gid" "$lab_home"
-    lab_root=(env SLURM_CONF="$lab_conf" timeout --foreground -k 5 "$lab_seconds")
-    lab_user=(env -C "$lab_home" SLURM_CONF="$lab_conf" HOME="$lab_home" USER="${lab_opt[user]}"
-        LOGNAME="${lab_opt[user]}" TMPDIR=/tmp timeout --foreground -k 5 "$lab_seconds"
+    lab_root=(env --default-signal SLURM_CONF="$lab_conf" timeout --foreground -k 5 "$lab_seconds")
+    lab_user=(env -C "$lab_home" --default-signal SLURM_CONF="$lab_conf" HOME="$lab_home"
+        USER="${lab_opt[user]}" LOGNAME="${lab_opt[user]}" TMPDIR=/tmp
+        timeout --foreground -k 5 "$lab_seconds"
         setpriv --reuid="$lab_uid" --regid="$lab_gid" --clear-groups --)
     lab_choose_ports || return
     lab_write_conf
@@ -176,7 +181,7 @@ lab_choose_ports() {
 }
 
 lab_write_conf() {
-    local host key line plugins=task/cgroup
+    local host key plugins=task/cgroup
     host=$(hostname -s)
     [ "${lab_opt[affinity]}" = no ] || plugins=task/affinity,task/cgroup
     lab_set lab_slurm \
@@ -213,12 +218,20 @@ lab_write_conf() {
         echo "PartitionName=lab Nodes=ALL Default=YES MaxTime=INFINITE State=UP"
     } >"$lab_conf"
     lab_print lab_cgroup >"$lab_dir/cgroup.conf"
-    while read -r line; do
+    lab_spank "${lab_opt[spank]}"
+}
+
+# lab_spank LINE...: another plugstack.conf, for what is started from now on;
+# slurmd alone keeps what it has read
+lab_spank() {
+    local line
+    printf '%s\n' "$@" | while read -r line; do
         case $line in
         '' | optional* | required* | include*) echo "$line" ;;
         *) echo "optional $line" ;;
         esac
-    done <<<"${lab_opt[spank]}" >"$lab_dir/plugstack.conf"
+    done >"$lab_dir/plugstack.new"
+    mv "$lab_dir/plugstack.new" "$lab_dir/plugstack.conf"
 }
 
 # lab_set TABLE KEY=VALUE...: what the caller has not set himself
@@ -243,7 +256,9 @@ lab_print() {
 lab_daemon() {
     local name=$1
     shift
-    env -C "$lab_dir" SLURM_CONF="$lab_conf" PATH="$PATH:/usr/sbin:/sbin" setsid "$@" \
+    # a shell without job control starts it with SIGINT and SIGQUIT ignored
+    env -C "$lab_dir" --default-signal SLURM_CONF="$lab_conf" PATH="$PATH:/usr/sbin:/sbin" \
+        setsid "$@" \
         >"$lab_dir/log/$name.out" 2>&1 </dev/null &
     lab_pid[$name]=$!
     disown $!
@@ -251,13 +266,13 @@ lab_daemon() {
 
 # lab_up NAME SECONDS COMMAND...: until the condition holds or the daemon ends
 lab_up() {
-    local name=$1 end=$((SECONDS + $2 + 1))
+    local name=$1 end=$(($(lab_clock) + $2 * 1000))
     shift 2
     until "$@" >/dev/null 2>&1; do
         lab_why="$name ended"
         lab_alive "${lab_pid[$name]}" || return 1
         lab_why="$name is not up in time"
-        [ $SECONDS -lt $end ] || return 1
+        [ "$(lab_clock)" -lt $end ] || return 1
         sleep 0.03
     done
     lab_why=
@@ -270,7 +285,7 @@ lab_daemons() {
     chmod 600 "$lab_dir/munge/key"
     lab_daemon munged munged -F --force --num-threads=4 --socket="$lab_dir/munge/socket" \
         --key-file="$lab_dir/munge/key" --pid-file="$lab_dir/munge/pid" \
-        --log-file="$lab_dir/log/munged" --seed-file="$lab_dir/munge/seed"
+        --seed-file="$lab_dir/munge/seed"
     lab_up munged 10 munge -n -S "$lab_dir/munge/socket" || return
     [ "${lab_opt[dbd]}" = no ] || lab_dbd || return
     lab_daemon slurmctld slurmctld -D -c -i -f "$lab_conf"
@@ -349,17 +364,24 @@ lab_cgroups() {
     done
 }
 
+# lab_stepds: pids of the lab's slurmstepds. Their title covers their
+# environment, but they are in slurmd's directory.
+# (So is what they have forked, as long as it has not called exec.)
+lab_stepds() {
+    local pid
+    for pid in $(pgrep -x slurmstepd); do
+        [[ $(readlink "/proc/$pid/cwd")/ != "$lab_dir"/* ]] || echo "$pid"
+    done
+}
+
 # lab_processes: pids of all that is of the lab: daemons, clients and tasks by
-# their environment, stepds, whose title lies on theirs, by their directory,
-# and whatever is in its cgroups
+# their environment, stepds, and whatever is in its cgroups
 lab_processes() {
     local root pid
     [ -n "$lab_dir" ] || return 0
     {
         grep -lzxF "SLURM_CONF=$lab_conf" /proc/[0-9]*/environ 2>/dev/null | cut -d / -f 3
-        for pid in $(pgrep -f '^(slurmstepd|/usr/sbin/slurmstepd)'); do
-            [[ $(readlink "/proc/$pid/cwd") != "$lab_dir"/* ]] || echo "$pid"
-        done
+        lab_stepds
         lab_cgroup_roots | while read -r root; do
             find "$root" -name cgroup.procs -exec cat {} + 2>/dev/null
         done
@@ -396,19 +418,22 @@ lab_stop() {
 }
 
 # Jobs are cancelled and get 10 s, a little more than KillWait and the second
-# look of proctrack; what is in their cgroups then is a leak.
+# look of proctrack. What is there of their cgroups a while after the queue is
+# empty is a leak: nobody comes back for it.
 lab_end_jobs() {
     local jobs
     lab_alive "${lab_pid[slurmctld]:-}" || return 0
     jobs=$(lab_client squeue -h -o %A 2>/dev/null)
     # shellcheck disable=SC2086 # one word each
     [ -z "$jobs" ] || lab_client scancel --full $jobs 2>/dev/null
-    lab_until 10 lab_quiet && return 0
+    lab_until 10 lab_no_jobs
+    lab_until 3 lab_no_cgroups && return 0
     lab_why="cgroups of jobs left: $(lab_cgroups | tr '\n' ' ')"
     return 1
 }
 
-lab_quiet() { [ -z "$(lab_client squeue -h -o %A)" ] && [ -z "$(lab_cgroups)" ]; }
+lab_no_jobs() { [ -z "$(lab_client squeue -h -o %A)" ]; }
+lab_no_cgroups() { [ -z "$(lab_cgroups)" ]; }
 
 # lab_end NAME: TERM, wait, KILL
 lab_end() {
@@ -425,7 +450,7 @@ lab_gone() { ! lab_alive "$1"; }
 lab_sweep() {
     local pids root status=0
     # a client whose cluster has gone ends by itself
-    lab_until 2 lab_no_processes
+    lab_until 1 lab_no_processes
     pids=$(lab_processes)
     if [ -n "$pids" ]; then
         # shellcheck disable=SC2086 # one word each
@@ -495,4 +520,19 @@ END
         lab_client sacctmgr -i add account lab cluster=lab >>"$lab_dir/log/sacctmgr" 2>&1 &&
         lab_client sacctmgr -i add user "${lab_opt[user]}" account=lab cluster=lab \
             >>"$lab_dir/log/sacctmgr" 2>&1 && lab_why=
+}
+
+# lab_sacct JOBID FORMAT [ARG...]: what the database has of an ended job, with
+# bars between the fields; slurmctld sends it some seconds later
+lab_sacct() {
+    local job=$1 format=$2
+    shift 2
+    lab_why="no end of job $job in the database"
+    lab_until 20 lab_in_database "$job" || return
+    lab_why=
+    lab_client sacct -anP -j "$job" -o "$format" "$@"
+}
+
+lab_in_database() {
+    [[ $(lab_client sacct -anXP -j "$1" -o State,End) =~ ^[A-Z]{3}.*\|[0-9] ]]
 }
