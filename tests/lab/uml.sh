@@ -8,9 +8,9 @@
 #       over, its exit status is returned; 124: it took longer than
 #       $uml_seconds (120), 125: the kernel did not come up, $uml_why says why
 #
-# Needs $work, a directory of the caller's own on the host. Inside, the host's
-# files can be read and not written, but for $uml_box, which is new for each
-# run; /tmp, /run and /dev/shm are empty and of memory, and all disappears.
+# Needs tap.sh of tests/live. Inside, the host's files can be read and not
+# written, but for $uml_box, a new directory for each run; /tmp, /run and
+# /dev/shm are empty and of memory, and what is put there is gone at the end.
 
 uml_seconds=120
 uml_memory=1G
@@ -94,6 +94,7 @@ uml_run() {
         rootflags=/ rw "init=$uml_box/init" con=null ssl=null con0=null,fd:1 quiet panic=-1 \
         "uml_dir=$uml_box/uml" </dev/null >"$uml_box/console" 2>&1 &
     pid=$!
+    started+=("-$pid") # a group of its own: all of it ends with the test
     end=$((SECONDS + uml_seconds))
     while kill -0 "$pid" 2>/dev/null && [ $SECONDS -lt $end ]; do sleep 0.1; done
     if kill -0 "$pid" 2>/dev/null; then
@@ -101,6 +102,7 @@ uml_run() {
         echo 124 >"$uml_box/status"
     fi
     wait "$pid" 2>/dev/null
+    unset 'started[-1]'
     [ ! -e "$uml_box/output" ] || cat "$uml_box/output"
     [ ! -e "$uml_box/status" ] || return "$(cat "$uml_box/status")"
     uml_why="no kernel came up: $(tail -n 1 "$uml_box/console" | tr -d '\r')"

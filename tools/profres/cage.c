@@ -88,6 +88,15 @@ static bool has_limit(const char *dir)
     return text[0] && text[0] != '\n';
 }
 
+/* That of another profres run: who goes above it is no longer measured there. */
+static bool is_cage(const char *dir)
+{
+    const char *slash = strrchr(dir, '/');
+    int pid;
+
+    return slash && sscanf(slash, "/profres-%d", &pid) == 1;
+}
+
 /* The nearest place upwards where a child would have memory accounting; else here. */
 static void choose_parent(const struct pfr_cgdir *own, char *parent, size_t size)
 {
@@ -102,7 +111,7 @@ static void choose_parent(const struct pfr_cgdir *own, char *parent, size_t size
             snprintf(parent, size, "%s", dir);
             return;
         }
-        if (has_limit(dir) || !slash || strcmp(dir, own->mount) == 0)
+        if (has_limit(dir) || is_cage(dir) || !slash || strcmp(dir, own->mount) == 0)
             return;
         *slash = '\0';
     }
