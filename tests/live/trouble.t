@@ -56,11 +56,12 @@ else
 fi
 
 # --- the sampler dies ---
+written() { test -s "$(summary "$1")"; } # the name is looked for at every try
 find_sampler() { pgrep -P "$1" -x profres-sampler; }
 "$profres" run -i 0.1 -w 0.2 -d killed -- sh -c 'while [ ! -e go ]; do sleep 0.05; done; exit 9' 2>err &
 runner=$!
 started+=("$runner")
-until_true 20 test -s killed/0/*.json
+until_true 20 written killed
 until_true 20 jq_true '.num_windows > 1' "$(summary killed)"
 kill -KILL "$(find_sampler $runner)"
 until_true 20 grep -q 'sampler has ended' err
@@ -76,7 +77,7 @@ rm -f go
 "$profres" run -i 0.1 -w 0.2 -d stopped -- sh -c 'while [ ! -e go ]; do sleep 0.05; done; exit 10' 2>err &
 runner=$!
 started+=("$runner")
-until_true 20 test -s stopped/0/*.json
+until_true 20 written stopped
 sampler=$(find_sampler $runner)
 started+=("$sampler")
 kill -STOP "$sampler"
@@ -92,7 +93,7 @@ rm -f go
 "$profres" run -q -i 0.1 -d asked -- sh -c 'while [ ! -e go ]; do sleep 0.05; done' 2>err &
 runner=$!
 started+=("$runner")
-until_true 20 test -s asked/0/*.json
+until_true 20 written asked
 kill -TERM "$(find_sampler $runner)"
 ok "a sampler asked to end finishes its files" until_true 20 jq_true '.state == "COMPLETE" and .n_pending > 0' "$(summary asked)"
 touch go
@@ -102,7 +103,7 @@ rm -f go
 # --- profres itself is killed: the command runs on, the profile is finished ---
 "$profres" run -q -i 0.1 -d orphan -- sh -c 'while [ ! -e go ]; do sleep 0.05; done; touch lived' 2>err &
 runner=$!
-until_true 20 test -s orphan/0/*.json
+until_true 20 written orphan
 kill -KILL $runner
 wait $runner 2>/dev/null
 ok "without profres the sampler finishes" until_true 20 jq_true '.state == "COMPLETE"' "$(summary orphan)"

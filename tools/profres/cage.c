@@ -76,16 +76,26 @@ static bool gives_memory(const char *dir)
 static bool has_limit(const char *dir)
 {
     static const char *const limits[] = { "memory.max", "memory.high", "memory.swap.max",
-                                          "cpu.max", "pids.max" };
+                                          "memory.swap.high", "cpu.max", "pids.max",
+                                          "io.max", "cpuset.cpus", "cpuset.mems" };
     char text[256];
 
     for (size_t i = 0; i < PFR_COUNT(limits); i++) {
         read_in(dir, limits[i], text, sizeof(text));
-        if (text[0] && strncmp(text, "max", 3) != 0)
+        /* none: "max", and for io and cpuset nothing or an empty line */
+        if (text[0] && text[0] != '\n' && strncmp(text, "max", 3) != 0)
             return true;
     }
-    read_in(dir, "cpuset.cpus", text, sizeof(text));
-    return text[0] && text[0] != '\n';
+    return false;
+}
+
+/* That of another profres run: who goes above it is no longer measured there. */
+static bool is_cage(const char *dir)
+{
+    const char *slash = strrchr(dir, '/');
+    int pid;
+
+    return slash && sscanf(slash, "/profres-%d", &pid) == 1;
 }
 
 /* The nearest place upwards where a child would have memory accounting; else here. */
@@ -102,7 +112,7 @@ static void choose_parent(const struct pfr_cgdir *own, char *parent, size_t size
             snprintf(parent, size, "%s", dir);
             return;
         }
-        if (has_limit(dir) || !slash || strcmp(dir, own->mount) == 0)
+        if (has_limit(dir) || is_cage(dir) || !slash || strcmp(dir, own->mount) == 0)
             return;
         *slash = '\0';
     }
