@@ -73,7 +73,9 @@ static void probe_places(struct pfr_procs *procs, struct pfr_availability *have)
         snprintf(path, sizeof(path), "self/%s", file_names[places[i].file]);
         if (i == 0 || places[i].file != places[i - 1].file)
             n = pfr_file_read_text(procs->proc_fd, path, procs->text, sizeof(procs->text));
-        if (n <= 0)
+        if (n == -EACCES || n == -EPERM)
+            pfr_availability_grant(have, places[i].id); /* ours is closed to us, not theirs */
+        else if (n <= 0)
             pfr_availability_deny(have, places[i].id, "no /proc/PID/%s: %s",
                                   file_names[places[i].file], n ? strerror((int)-n) : "not there");
         else if (pfr_shape_flat(procs->text, &cursor, places[i].key, places[i].suffix, &value) <= 0)
