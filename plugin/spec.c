@@ -60,13 +60,10 @@ static bool take_cmd(struct pfr_spec *spec, const char *value)
     return spec->no_cmd || strcmp(value, "on") == 0;
 }
 
-/* The costly measurement by a word of its own, beside the default ones. */
 static bool take_pss(struct pfr_spec *spec, const char *value)
 {
     (void)value;
-    return (size_t)snprintf(spec->metrics + strlen(spec->metrics),
-                            sizeof(spec->metrics) - strlen(spec->metrics), "%sproc_pss+proc_pss_total",
-                            spec->metrics[0] ? "+" : "*+") < sizeof(spec->metrics);
+    return spec->pss = true;
 }
 
 static bool take_off(struct pfr_spec *spec, const char *value)
@@ -153,6 +150,7 @@ int pfr_spec_parse(struct pfr_spec *spec, const char *text, char *error, size_t 
 {
     struct pfr_spec parsed = *spec;
     struct pfr_selection selection;
+    char metrics[2 * PFR_SPEC_SIZE];
 
     parsed.off = false; /* asked for, unless it says otherwise */
     while (*text) {
@@ -162,8 +160,17 @@ int pfr_spec_parse(struct pfr_spec *spec, const char *text, char *error, size_t 
             return -EINVAL;
         text += length + (text[length] == ',');
     }
-    if (pfr_selection_parse(&selection, parsed.metrics, error, size) < 0)
+    if (!pfr_spec_metrics(&parsed, metrics, sizeof(metrics)) ||
+        pfr_selection_parse(&selection, metrics, error, size) < 0)
         return -EINVAL;
     *spec = parsed;
     return 0;
+}
+
+bool pfr_spec_metrics(const struct pfr_spec *spec, char *text, size_t size)
+{
+    const char *base = spec->metrics[0] || !spec->pss ? spec->metrics : "*";
+
+    return (size_t)snprintf(text, size, "%s%s", base,
+                            spec->pss ? "+proc_pss+proc_pss_total" : "") < size;
 }

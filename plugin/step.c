@@ -161,12 +161,13 @@ static void add_facts(struct arguments *arguments, spank_t sp)
 static void add_choice(struct arguments *arguments, const struct pfr_choice *choice)
 {
     const struct pfr_spec *spec = &choice->spec;
+    char metrics[2 * PFR_SPEC_SIZE];
 
     add(arguments, "--interval=%lldms", (long long)(spec->interval / 1000000));
     add(arguments, "--window=%lldms", (long long)(spec->window / 1000000));
     add(arguments, "--top=%lld", (long long)spec->top);
-    if (spec->metrics[0])
-        add(arguments, "--metrics=%s", spec->metrics);
+    if (pfr_spec_metrics(spec, metrics, sizeof(metrics)) && metrics[0])
+        add(arguments, "--metrics=%s", metrics);
     if (spec->no_cmd)
         add(arguments, "--no-cmd");
     if (step.job.step == PFR_STEP_BATCH && !spec->quiet)
