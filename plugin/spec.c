@@ -45,7 +45,8 @@ static bool take_nodes(struct pfr_spec *spec, const char *value)
 
 static bool take_dir(struct pfr_spec *spec, const char *value)
 {
-    return *value && (size_t)snprintf(spec->dir, sizeof(spec->dir), "%s", value) < sizeof(spec->dir);
+    return *value &&
+           (size_t)snprintf(spec->dir, sizeof(spec->dir), "%s", value) < sizeof(spec->dir);
 }
 
 static bool take_metrics(struct pfr_spec *spec, const char *value)
@@ -63,10 +64,11 @@ static bool take_cmd(struct pfr_spec *spec, const char *value)
 /* The costly measurement by a word of its own, beside the default ones. */
 static bool take_pss(struct pfr_spec *spec, const char *value)
 {
+    size_t used = strlen(spec->metrics), left = sizeof(spec->metrics) - used;
+
     (void)value;
-    return (size_t)snprintf(spec->metrics + strlen(spec->metrics),
-                            sizeof(spec->metrics) - strlen(spec->metrics), "%sproc_pss+proc_pss_total",
-                            spec->metrics[0] ? "+" : "*+") < sizeof(spec->metrics);
+    return (size_t)snprintf(spec->metrics + used, left, "%sproc_pss+proc_pss_total",
+                            used ? "+" : "*+") < left;
 }
 
 static bool take_off(struct pfr_spec *spec, const char *value)
