@@ -84,25 +84,28 @@ static int on_option(int val, const char *optarg, int remote)
     (void)val;
     if (pfr_spec_parse(&choice.spec, given_text(optarg), error, sizeof(error)) < 0) {
         slurm_error("--profile-res: %s", error);
-        return remote ? 0 : -1;
+        if (remote)
+            return 0;
+        exit(EXIT_FAILURE); /* returned, it would be 255, and a second line of less use */
     }
     choice.given = choice.wanted = true;
     return 0;
 }
 
 /* The command line comes before the environment, that before the site. */
-static int take_environment(const char *value, bool remote)
+static void take_environment(const char *value, bool remote)
 {
     char error[1024];
 
     if (choice.given || !value || !*value)
-        return 0;
+        return;
     if (pfr_spec_parse(&choice.spec, value, error, sizeof(error)) < 0) {
         slurm_error("profile-res: in the environment: %s", error);
-        return remote ? 0 : -1;
+        if (remote)
+            return;
+        exit(EXIT_FAILURE);
     }
     choice.wanted = true;
-    return 0;
 }
 
 static const char *environment_name(spank_context_t context)
@@ -113,13 +116,13 @@ static const char *environment_name(spank_context_t context)
 }
 
 /* What was said to sbatch or salloc holds for the steps inside, too. */
-static int take_local_environment(spank_context_t context)
+static void take_local_environment(spank_context_t context)
 {
     const char *value = getenv(environment_name(context));
 
     if (context == S_CTX_ALLOCATOR && value && !choice.given)
         setenv("SLURM_PROFILE_RES", value, 1);
-    return take_environment(value, false);
+    take_environment(value, false);
 }
 
 static void settle_choice(void)
@@ -137,9 +140,9 @@ EXPORT int slurm_spank_init(spank_t sp, int ac, char **av)
     static struct spank_option option = {
         .name = (char *)"profile-res",
         .arginfo = (char *)"[SPEC]",
-        .usage = (char *)"measure memory, CPU and I/O of each step; SPEC is interval=TIME,window=TIME,"
-                         "metrics=KEY+KEY,dir=PATH,top=N,nodes=all|first|N,pss,cmd=off,quiet,off "
-                         "(see profile_res(8))",
+        .usage = (char *)"measure memory, CPU and I/O of each step; SPEC is interval=TIME,"
+                         "window=TIME,metrics=KEY+KEY,dir=PATH,top=N,nodes=all|first|N,pss,"
+                         "cmd=off,quiet,off (see profile_res(8))",
         .has_arg = 2,
         .cb = on_option,
     };
@@ -160,8 +163,7 @@ EXPORT int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
     (void)ac;
     (void)av;
     if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR) {
-        if (take_local_environment(context) < 0)
-            return -1;
+        take_local_environment(context);
         settle_choice();
     } else if (context == S_CTX_REMOTE) {
         spank_getenv(sp, "SLURM_PROFILE_RES", value, sizeof(value));

@@ -45,7 +45,8 @@ static bool take_nodes(struct pfr_spec *spec, const char *value)
 
 static bool take_dir(struct pfr_spec *spec, const char *value)
 {
-    return *value && (size_t)snprintf(spec->dir, sizeof(spec->dir), "%s", value) < sizeof(spec->dir);
+    return *value &&
+           (size_t)snprintf(spec->dir, sizeof(spec->dir), "%s", value) < sizeof(spec->dir);
 }
 
 static bool take_metrics(struct pfr_spec *spec, const char *value)

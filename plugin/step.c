@@ -16,6 +16,7 @@
 #include "common/base/log.h"
 #include "common/base/parse.h"
 #include "common/collect/cgroup.h"
+#include "common/collect/level.h"
 #include "plugin/launch.h"
 #include "plugin/plugin.h"
 
@@ -32,7 +33,8 @@ static struct {
     struct pfr_env env;
     struct pfr_cgroup totals; /* the few that must not be lost */
     bool totals_open;
-} step = { .control = -1 };
+    int64_t peak, kills, cpu; /* what it read at the end; -1 = nothing */
+} step = { .control = -1, .peak = -1, .kills = -1, .cpu = -1 };
 
 /* ---- what Slurm knows ---- */
 
@@ -57,6 +59,23 @@ static int64_t variable_number(spank_t sp, const char *name, int64_t otherwise)
                                                                                 : otherwise;
 }
 
+/* The host's short name, unless our cgroup knows of several nodes on this host. */
+static void learn_node(void)
+{
+    static struct pfr_cgtarget own;
+
+    pfr_env_init(&step.env, "");
+    if (gethostname(step.node, sizeof(step.node)) < 0 || !step.node[0])
+        snprintf(step.node, sizeof(step.node), "node");
+    step.node[sizeof(step.node) - 1] = '\0';
+    step.node[strcspn(step.node, "./")] = '\0';
+    if (pfr_cgtarget_resolve(&step.env, getpid(), 1, PFR_LEVEL_OWN, &own) < 0)
+        return;
+    for (int i = 0; i < PFR_CONTROLLER_COUNT; i++)
+        if (pfr_level_node(own.dirs[i].path, i == PFR_UNIFIED, step.node, sizeof(step.node)))
+            return;
+}
+
 static void learn_job(spank_t sp)
 {
     step.job = (struct pfr_job){
@@ -69,10 +88,7 @@ static void learn_job(spank_t sp)
     };
     step.tasks = item_u32(sp, S_JOB_LOCAL_TASK_COUNT, 1);
     pfr_step_name(step.job.step, step.step, sizeof(step.step));
-    if (!variable(sp, "SLURMD_NODENAME", step.node, sizeof(step.node)) &&
-        gethostname(step.node, sizeof(step.node)) < 0)
-        snprintf(step.node, sizeof(step.node), "node");
-    step.node[strcspn(step.node, "/")] = '\0';
+    learn_node();
 }
 
 /* ---- the sampler's arguments ---- */
@@ -156,6 +172,20 @@ static void add_facts(struct arguments *arguments, spank_t sp)
         add(arguments, "--fact=array_task_id=%u", step.job.array_task);
     }
     add(arguments, "--fact=restart_count=%lld", (long long)step.job.restarts);
+}
+
+/* What every sampler of the step has to know. */
+static void add_who(struct arguments *arguments, spank_t sp)
+{
+    add(arguments, "profres-sampler");
+    add(arguments, "--control=%s", PFR_LAUNCH_CONTROL);
+    add(arguments, "--slurm");
+    add(arguments, "--lenient");
+    add(arguments, "--job=%u", step.job.job);
+    add(arguments, "--step=%s", step.step);
+    add(arguments, "--node=%s", step.node);
+    add_identity(arguments, sp);
+    add_facts(arguments, sp);
 }
 
 static void add_choice(struct arguments *arguments, const struct pfr_choice *choice)
@@ -266,16 +296,8 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
         choice->wanted = false;
         return;
     }
-    add(&arguments, "profres-sampler");
-    add(&arguments, "--control=%s", PFR_LAUNCH_CONTROL);
-    add(&arguments, "--slurm");
-    add(&arguments, "--lenient");
+    add_who(&arguments, sp);
     add(&arguments, "--tree=%d", (int)getpid());
-    add(&arguments, "--job=%u", step.job.job);
-    add(&arguments, "--step=%s", step.step);
-    add(&arguments, "--node=%s", step.node);
-    add_identity(&arguments, sp);
-    add_facts(&arguments, sp);
     add_choice(&arguments, choice);
     add_command(&arguments, sp);
     if (pfr_control_pair(fds) < 0)
@@ -319,7 +341,6 @@ static void open_totals(pid_t pid)
     static struct pfr_availability have;
     struct pfr_metric_set wanted = { { 0 } };
 
-    pfr_env_init(&step.env, "");
     if (pfr_cgtarget_resolve(&step.env, pid, 1, PFR_LEVEL_STEP, &target) < 0)
         return;
     pfr_metric_set_add(&wanted, PFR_CGROUP_MEM_PEAK);
@@ -353,6 +374,7 @@ static int64_t total_of(const struct pfr_sample *sample, enum pfr_metric_id id)
     return pfr_sample_has(sample, id) ? pfr_sample_get(sample, id) : -1;
 }
 
+/* Reads them, once, at the last moment when they are there. */
 static void send_totals(void)
 {
     struct pfr_sample sample = { 0 };
@@ -362,9 +384,31 @@ static void send_totals(void)
     pfr_cgroup_collect(&step.totals, &sample);
     pfr_cgroup_release(&step.totals);
     step.totals_open = false;
-    tell("totals %lld %lld %lld", (long long)total_of(&sample, PFR_CGROUP_MEM_PEAK),
-         (long long)total_of(&sample, PFR_CGROUP_OOM_KILLS),
-         (long long)total_of(&sample, PFR_CGROUP_CPU_SECONDS));
+    step.peak = total_of(&sample, PFR_CGROUP_MEM_PEAK);
+    step.kills = total_of(&sample, PFR_CGROUP_OOM_KILLS);
+    step.cpu = total_of(&sample, PFR_CGROUP_CPU_SECONDS);
+    tell("totals %lld %lld %lld", (long long)step.peak, (long long)step.kills,
+         (long long)step.cpu);
+}
+
+/* The sampler is gone: another one, for a moment, writes down what we have. */
+static void write_totals(spank_t sp, const struct pfr_choice *choice)
+{
+    static struct arguments arguments;
+    int fds[2];
+
+    if (!step.dir[0] || (step.peak < 0 && step.kills < 0 && step.cpu < 0) ||
+        pfr_control_pair(fds) < 0)
+        return;
+    arguments.count = 0;
+    arguments.used = 0;
+    add_who(&arguments, sp);
+    add(&arguments, "--dir=%s", step.dir);
+    add(&arguments, "--lost=%lld,%lld,%lld", (long long)step.peak, (long long)step.kills,
+        (long long)step.cpu);
+    pfr_launch(choice->sampler, arguments.list, fds[1]);
+    close(fds[0]);
+    close(fds[1]);
 }
 
 void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
@@ -382,6 +426,8 @@ void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
     hear("done ", DONE_MS);
     if (step.ended != step.started)
         return;
+    if (step.control < 0)
+        write_totals(sp, choice);
     tell("end");
     if (step.job.step == PFR_STEP_BATCH && !choice->spec.quiet)
         hear("bye", BRIEF_MS);

@@ -46,6 +46,13 @@ static void duration_text(double seconds, char text[static 32])
         snprintf(text, 32, "%ld:%02ld:%02ld h", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+static bool is_complete(struct json_object *summary)
+{
+    const char *state = json_object_get_string(pfr_json_get(summary, "state"));
+
+    return state && strcmp(state, "COMPLETE") == 0;
+}
+
 /* The first task that did not end well, else any. */
 static struct json_object *telling_task(struct json_object *summary)
 {
@@ -67,13 +74,19 @@ static void print_end(FILE *out, struct json_object *summary)
     struct json_object *task = telling_task(summary);
     char text[32];
 
+    if (!pfr_json_get(summary, "elapsed_seconds"))
+        return;
     duration_text(number_at(summary, "elapsed_seconds"), text);
     fprintf(out, "  elapsed     %s", text);
+    if (!is_complete(summary)) {
+        fputs(" when this was written\n", out);
+        return;
+    }
     if (tasks && json_object_array_length(tasks) > 1 &&
         (pfr_json_get(task, "signal") || number_at(task, "exit") > 0))
         fprintf(out, ", rank %d:", (int)number_at(task, "rank"));
     else
-        fputc(pfr_json_get(task, "exit") || pfr_json_get(task, "signal") ? ',' : ' ', out);
+        fputs(pfr_json_get(task, "exit") || pfr_json_get(task, "signal") ? "," : "", out);
     if (pfr_json_get(task, "exit"))
         fprintf(out, " exit %d", (int)number_at(task, "exit"));
     if (pfr_json_get(task, "signal"))
@@ -149,7 +162,7 @@ static void print_cpu(FILE *out, struct json_object *summary)
         !measured(summary, "ps_cpu_seconds_total", "total", &seconds))
         return;
     fprintf(out, "  CPU         %.2f s", seconds);
-    if (number_at(summary, "elapsed_seconds") > 0)
+    if (is_complete(summary) && number_at(summary, "elapsed_seconds") > 0)
         fprintf(out, ": %.2f cores mean", seconds / number_at(summary, "elapsed_seconds"));
     if (measured(summary, rate, "p95", &value))
         fprintf(out, ", %.2f p95", value / 100);
@@ -205,7 +218,7 @@ static void print_trouble(FILE *out, struct json_object *summary)
     if (measured(summary, "cgroup_oom_kills", "total", &value) && value > 0)
         fprintf(out, "  OOM         %.0f process%s killed: the memory limit was too low\n", value,
                 value == 1 ? "" : "es");
-    if (!state || strcmp(state, "COMPLETE") != 0)
+    if (!is_complete(summary))
         fprintf(out, "  INCOMPLETE  the profiler did not finish (state %s); this is what it had\n",
                 state ? state : "unknown");
     else if (number_at(summary, "n_pending") > 0)
@@ -233,7 +246,8 @@ void pfr_brief_print(FILE *out, struct json_object *summary, const char *files)
     print_io(out, summary);
     print_processes(out, summary);
     print_trouble(out, summary);
-    fprintf(out, "  samples     %.0f; the profiler used %.3f s of CPU\n",
+    if (pfr_json_get(summary, "num_samples"))
+        fprintf(out, "  samples     %.0f; the profiler used %.3f s of CPU\n",
             number_at(summary, "num_samples"), number_at(sampler, "cpu_seconds"));
     if (files)
         fprintf(out, "  files       %s\n", files);

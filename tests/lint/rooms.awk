@@ -13,7 +13,7 @@ BEGIN {
     # the report needs base, metric and record; 'run' and 'metrics' look at the
     # host themselves, so collect is allowed too, but never the sampler
     rooms["tools/profres"] = "common/* tools/profres"
-    rooms["plugin"] = "common/base common/metric plugin"
+    rooms["plugin"] = "common/base common/metric common/collect plugin"
     rooms["tests"] = rooms["bench"] = "common/* tools/* plugin tests bench"
 
     users["json-c"] = "common/record tools/* tests bench"

@@ -3,11 +3,11 @@
 # is its own, and what was measured is kept.
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 33
+plan 34
 cd "$work" || exit 1
 
 if ! is_root; then
-    skip 33 "not root"
+    skip 34 "not root"
     exit 0
 fi
 
@@ -172,10 +172,11 @@ EOF
 "$profres" run -d oom -- sh oom.sh 2>err
 status=$?
 if [ $status = 77 ]; then
-    skip 4 "no memory controller of one's own"
+    skip 5 "no memory controller of one's own"
 else
     is "the OOM killer takes a child, the command's status is kept" $status 14
     is "the kill is counted" "$(measured oom cgroup_oom_kills total)" 1
     is "the limit is known" "$(measured oom cgroup_mem_limit last)" $((48 << 20))
+    ok "the victim is named" jq_true -s 'any(.[]; .event == "oom" and .kills == 1 and any(.gone[]; .comm | test("awk")))' oom/0/*.jsonl
     like "it is said loudly" "$(cat err)" "*OOM*1 process killed*"
 fi

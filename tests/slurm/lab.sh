@@ -24,7 +24,7 @@ lab_mount=/sys/fs/cgroup
 lab_controllers='freezer memory cpuset cpuacct devices'
 declare -A lab_pid=() # pid of each daemon
 declare -A lab_opt=() # options of lab_start
-declare -A lab_slurm=() lab_cgroup=() # slurm.conf and cgroup.conf
+lab_own=() # KEY=VALUE of the caller's for slurm.conf and cgroup.conf
 
 lab_finish() {
     lab_stop
@@ -108,13 +108,11 @@ lab_options() {
         [affinity]=no [contain]=no [debug]=info [dbd]=no [spank]="" [cores]="")
     lab_opt[cpus]=$(nproc)
     [ "${lab_opt[cpus]}" -gt 1 ] || lab_opt[cpus]=2
-    # shellcheck disable=SC2034 # read through references
-    lab_slurm=() lab_cgroup=()
+    lab_own=()
     for pair; do
         key=${pair%%=*} value=${pair#*=}
         case $key in
-        Allowed* | Cgroup* | Constrain*) lab_set lab_cgroup "$pair" ;;
-        [A-Z]*) lab_set lab_slurm "$pair" ;;
+        [A-Z]*) lab_own+=("$pair") ;;
         spank) lab_opt[spank]+=$value$'\n' ;;
         *)
             lab_why="lab_start knows no '$key'"
@@ -181,44 +179,65 @@ lab_choose_ports() {
 }
 
 lab_write_conf() {
-    local host key plugins=task/cgroup
+    local host node plugins=task/cgroup
     host=$(hostname -s)
     [ "${lab_opt[affinity]}" = no ] || plugins=task/affinity,task/cgroup
-    lab_set lab_slurm \
-        ClusterName=lab SlurmctldHost="$host(127.0.0.1)" SlurmUser=root SlurmdUser=root \
-        AuthType=auth/munge AuthInfo="socket=$lab_dir/munge/socket" CredType=cred/munge \
-        SlurmctldPort="$lab_port" SlurmdPort=$((lab_port + 2)) \
-        StateSaveLocation="$lab_dir/state" SlurmdSpoolDir="$lab_dir/spool/%n" \
-        SlurmctldPidFile="$lab_dir/slurmctld.pid" SlurmdPidFile="$lab_dir/slurmd.%n.pid" \
-        SlurmctldLogFile="$lab_dir/log/slurmctld" SlurmdLogFile="$lab_dir/log/slurmd.%n" \
-        SlurmctldDebug=info SlurmdDebug="${lab_opt[debug]}" \
-        PlugStackConfig="$lab_dir/plugstack.conf" \
-        ProctrackType=proctrack/cgroup TaskPlugin="$plugins" \
-        JobAcctGatherType="jobacct_gather/${lab_opt[gather]}" \
-        JobAcctGatherFrequency="${lab_opt[freq]}" \
-        SelectType=select/cons_tres SelectTypeParameters=CR_Core_Memory DefMemPerCPU=200 \
-        SlurmdParameters=config_overrides ReturnToService=2 MpiDefault=none SwitchType=switch/none \
-        KillWait=2 MailProg=/bin/true SchedulerParameters=batch_sched_delay=0,sched_interval=1
-    [ "${lab_opt[contain]}" = no ] || lab_set lab_slurm PrologFlags=Contain
-    [ "${lab_opt[dbd]}" = no ] || lab_set lab_slurm \
-        AccountingStorageType=accounting_storage/slurmdbd AccountingStorageHost=127.0.0.1 \
-        AccountingStoragePort=$((lab_port + 1)) AccountingStoragePass="$lab_dir/munge/socket"
-    lab_set lab_cgroup \
-        CgroupPlugin=cgroup/v1 CgroupMountpoint=$lab_mount CgroupAutomount=no \
-        ConstrainRAMSpace="${lab_opt[ram]}" ConstrainCores="${lab_opt[cores]}"
-    # where there is swap, a limit on memory alone kills nothing
-    [ "${lab_opt[ram]}" = no ] || [ ! -e $lab_mount/memory/memory.memsw.limit_in_bytes ] ||
-        lab_set lab_cgroup ConstrainSwapSpace=yes AllowedSwapSpace=0
     {
-        lab_print lab_slurm
-        for ((key = 1; key <= lab_opt[nodes]; key++)); do
-            echo "NodeName=${lab_nodes[key - 1]} NodeHostname=$host NodeAddr=127.0.0.1" \
-                "Port=$((lab_port + 1 + key)) CPUs=${lab_opt[cpus]} RealMemory=${lab_opt[memory]}"
+        lab_settings slurm \
+            ClusterName=lab SlurmctldHost="$host(127.0.0.1)" SlurmUser=root SlurmdUser=root \
+            AuthType=auth/munge AuthInfo="socket=$lab_dir/munge/socket" CredType=cred/munge \
+            SlurmctldPort="$lab_port" SlurmdPort=$((lab_port + 2)) \
+            StateSaveLocation="$lab_dir/state" SlurmdSpoolDir="$lab_dir/spool/%n" \
+            SlurmctldPidFile="$lab_dir/slurmctld.pid" SlurmdPidFile="$lab_dir/slurmd.%n.pid" \
+            SlurmctldLogFile="$lab_dir/log/slurmctld" SlurmdLogFile="$lab_dir/log/slurmd.%n" \
+            SlurmctldDebug=info SlurmdDebug="${lab_opt[debug]}" \
+            PlugStackConfig="$lab_dir/plugstack.conf" \
+            ProctrackType=proctrack/cgroup TaskPlugin="$plugins" \
+            JobAcctGatherType="jobacct_gather/${lab_opt[gather]}" \
+            JobAcctGatherFrequency="${lab_opt[freq]}" \
+            SelectType=select/cons_tres SelectTypeParameters=CR_Core_Memory DefMemPerCPU=200 \
+            SlurmdParameters=config_overrides ReturnToService=2 \
+            MpiDefault=none SwitchType=switch/none KillWait=2 MailProg=/bin/true \
+            SchedulerParameters=batch_sched_delay=0,sched_interval=1 \
+            PrologFlags="$(lab_if contain Contain)" \
+            AccountingStorageType="$(lab_if dbd accounting_storage/slurmdbd)" \
+            AccountingStorageHost="$(lab_if dbd 127.0.0.1)" \
+            AccountingStoragePort="$(lab_if dbd $((lab_port + 1)))" \
+            AccountingStoragePass="$(lab_if dbd "$lab_dir/munge/socket")"
+        for ((node = 1; node <= lab_opt[nodes]; node++)); do
+            echo "NodeName=${lab_nodes[node - 1]} NodeHostname=$host NodeAddr=127.0.0.1" \
+                "Port=$((lab_port + 1 + node)) CPUs=${lab_opt[cpus]}" \
+                "RealMemory=${lab_opt[memory]}"
         done
         echo "PartitionName=lab Nodes=ALL Default=YES MaxTime=INFINITE State=UP"
     } >"$lab_conf"
-    lab_print lab_cgroup >"$lab_dir/cgroup.conf"
+    # where there is swap, a limit on memory alone kills nothing
+    [ -e $lab_mount/memory/memory.memsw.limit_in_bytes ] && lab_opt[swap]=${lab_opt[ram]}
+    lab_settings cgroup \
+        CgroupPlugin=cgroup/v1 CgroupMountpoint=$lab_mount CgroupAutomount=no \
+        ConstrainRAMSpace="${lab_opt[ram]}" ConstrainCores="${lab_opt[cores]}" \
+        ConstrainSwapSpace="$(lab_if swap yes)" AllowedSwapSpace="$(lab_if swap 0)" \
+        >"$lab_dir/cgroup.conf"
     lab_spank "${lab_opt[spank]}"
+}
+
+lab_if() { [ "${lab_opt[$1]:-no}" = no ] || echo "$2"; }
+
+# lab_settings slurm|cgroup KEY=VALUE...: the lines of a file, the caller's own
+# values in the place of these; an empty value leaves the key to Slurm
+lab_settings() {
+    local file=$1 pair key
+    local -A table=()
+    shift
+    for pair; do table[${pair%%=*}]=${pair#*=}; done
+    for pair in "${lab_own[@]}"; do
+        case $pair in
+        Allowed* | Cgroup* | Constrain*) [ "$file" = cgroup ] || continue ;;
+        *) [ "$file" = slurm ] || continue ;;
+        esac
+        table[${pair%%=*}]=${pair#*=}
+    done
+    for key in "${!table[@]}"; do [ -z "${table[$key]}" ] || echo "$key=${table[$key]}"; done | sort
 }
 
 # lab_spank LINE...: another plugstack.conf, for what is started from now on;
@@ -232,23 +251,6 @@ lab_spank() {
         esac
     done >"$lab_dir/plugstack.new"
     mv "$lab_dir/plugstack.new" "$lab_dir/plugstack.conf"
-}
-
-# lab_set TABLE KEY=VALUE...: what the caller has not set himself
-lab_set() {
-    local -n into=$1
-    local pair
-    shift
-    for pair; do
-        [ -n "${into[${pair%%=*}]+set}" ] || into[${pair%%=*}]=${pair#*=}
-    done
-}
-
-lab_print() {
-    local -n table=$1
-    local key
-    # an empty value of the caller's leaves the key to Slurm
-    for key in "${!table[@]}"; do [ -z "${table[$key]}" ] || echo "$key=${table[$key]}"; done | sort
 }
 
 # lab_daemon NAME COMMAND...: a session of its own, so that a signal to the
@@ -289,7 +291,7 @@ lab_daemons() {
     lab_up munged 10 munge -n -S "$lab_dir/munge/socket" || return
     [ "${lab_opt[dbd]}" = no ] || lab_dbd || return
     lab_daemon slurmctld slurmctld -D -c -i -f "$lab_conf"
-    lab_up slurmctld 20 lab_listens "$lab_port" || return
+    lab_up slurmctld 20 lab_listens slurmctld "$lab_port" || return
     for node in "${lab_nodes[@]}"; do
         lab_daemon "slurmd.$node" slurmd -D -N "$node" -f "$lab_conf"
     done
@@ -298,7 +300,15 @@ lab_daemons() {
     done
 }
 
-lab_listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# lab_listens NAME PORT: that daemon, not another one, listens there
+lab_listens() {
+    local inode
+    inode=$(awk -v "port=:$(printf %04X "$2")\$" '$4 == "0A" && $2 ~ port { print $10 }' \
+        /proc/net/tcp /proc/net/tcp6 2>/dev/null | head -n 1)
+    [ -n "$inode" ] && find "/proc/${lab_pid[$1]}/fd" -lname "socket:\[$inode\]" 2>/dev/null | grep -q .
+}
+
 lab_is_idle() { [ "$("${lab_root[@]}" sinfo -h -n "$1" -o %T 2>&1)" = idle ]; }
 
 # lab_alive PID: a process that is no zombie

@@ -2,7 +2,7 @@
 # The lab of lab.sh: a real Slurm, in which jobs are run, limited and ended as on
 # a cluster, and of which nothing is left. The probe plugin proves that SPANK
 # works in it, and that a process which stays in a step's cgroups is noticed.
-# shellcheck disable=SC1091,SC2034,SC2154 # names of tap.sh and lab.sh
+# shellcheck disable=SC1091,SC2034,SC2119,SC2154 # names of tap.sh and lab.sh
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/slurm/lab.sh"
 if ! lab_available; then

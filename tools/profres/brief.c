@@ -29,11 +29,38 @@ static void print_help(FILE *out)
           out);
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), k = strlen(end);
+
+    return n > k && strcmp(name + n - k, end) == 0;
+}
+
 static bool is_summary(const char *name)
 {
-    size_t n = strlen(name);
+    return name[0] != '.' && ends_with(name, ".json") && !ends_with(name, ".lost.json");
+}
 
-    return name[0] != '.' && n > 5 && strcmp(name + n - 5, ".json") == 0;
+/*
+ * NODE.lost.json: what slurmstepd read itself when the sampler was gone. These
+ * are later and of the kernel: they take the place of what was sampled.
+ */
+static void add_lost(int dir, const char *name, struct json_object *all)
+{
+    PFR_AUTO_JSON *lost = pfr_summary_load(dir, name);
+    struct json_object *node = pfr_json_get(pfr_json_get(lost, "info"), "node");
+
+    for (size_t i = 0; lost && i < json_object_array_length(all); i++) {
+        struct json_object *summary = json_object_array_get_idx(all, i);
+
+        if (!json_object_equal(node, pfr_json_get(pfr_json_get(summary, "info"), "node")))
+            continue;
+        json_object_object_foreach(pfr_json_get(lost, "measurements"), key, value)
+            pfr_json_add(pfr_json_get(summary, "measurements"), key, json_object_get(value));
+        return;
+    }
+    if (lost)
+        json_object_array_add(all, json_object_get(lost));
 }
 
 static bool is_complete(struct json_object *summary)
@@ -57,6 +84,11 @@ static struct json_object *load(const char *path, int *complete)
         *complete += is_complete(summary);
         json_object_array_add(all, summary);
     }
+    if (dir)
+        rewinddir(dir);
+    while (dir && (entry = readdir(dir)))
+        if (ends_with(entry->d_name, ".lost.json"))
+            add_lost(dirfd(dir), entry->d_name, all);
     return all;
 }
 

@@ -15,10 +15,14 @@
 #include "common/base/parse.h"
 #include "common/record/brief.h"
 #include "common/record/json.h"
+#include "tools/sampler/oom.h"
 
 /* The beginning of a run is where short steps live. */
 #define EAGER_TIME (2 * PFR_NS_PER_S)
 #define EAGER_INTERVAL (PFR_NS_PER_S / 10)
+
+/* How soon to look again after the kernel has run out of memory. */
+#define OOM_AGAIN (PFR_NS_PER_S / 20)
 
 /* How long the other side may take to read the summary. */
 #define FINAL_MS 2000
@@ -154,20 +158,37 @@ static bool answer(struct pfr_session *session, int control)
 
 /* ---- time ---- */
 
-/* Waits for a message or for the deadline (0: only a message). */
-static void wait_until(const struct pfr_session *session, int control, int64_t deadline)
+/* Waits for a message, the deadline (0: none) or the OOM killer: true. */
+static bool wait_until(const struct pfr_session *session, int control, int64_t deadline)
 {
-    struct pollfd poll_fd = { .fd = control, .events = POLLIN };
+    int64_t now = pfr_env_now(&session->env, CLOCK_MONOTONIC), ns = deadline - now;
+    struct pollfd fds[2] = { { .fd = control, .events = POLLIN },
+                             pfr_oom_poll(&session->oom, now) };
     struct timespec left = { 0 };
     sigset_t unblocked;
-    int64_t ns = deadline - pfr_env_now(&session->env, CLOCK_MONOTONIC);
 
     if (ns > 0) {
         left.tv_sec = ns / PFR_NS_PER_S;
         left.tv_nsec = ns % PFR_NS_PER_S;
     }
     sigemptyset(&unblocked);
-    ppoll(&poll_fd, 1, deadline ? &left : NULL, &unblocked);
+    ppoll(fds, 2, deadline ? &left : NULL, &unblocked);
+    return fds[1].revents != 0;
+}
+
+/*
+ * The kernel is out of memory for the step: what it looks like now, before the
+ * victim is dead, and again soon, when it is.
+ */
+static int64_t on_oom(struct pfr_session *session, int64_t deadline)
+{
+    int64_t now = pfr_env_now(&session->env, CLOCK_MONOTONIC), soon = now + OOM_AGAIN;
+
+    pfr_oom_rearm(&session->oom, now);
+    if (!session->started || session->finished)
+        return deadline;
+    pfr_session_tick(session);
+    return !deadline || soon < deadline ? soon : deadline;
 }
 
 /* Deadlines that passed while we were busy or not run are not made up for. */
@@ -188,7 +209,8 @@ void pfr_loop_run(struct pfr_session *session, int control, const volatile sig_a
     int64_t deadline = 0;
 
     while (!*stop) {
-        wait_until(session, control, deadline);
+        if (wait_until(session, control, deadline))
+            deadline = on_oom(session, deadline);
         if (!answer(session, control))
             break;
         if (!session->started || session->finished) {

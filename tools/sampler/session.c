@@ -17,6 +17,7 @@
 #include "common/collect/shape.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
+#include "tools/sampler/oom.h"
 #include "tools/sampler/task.h"
 
 /* Kept files cost the kernel a page each; past this they are opened per tick. */
@@ -28,6 +29,7 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
 {
     memset(session, 0, sizeof(*session));
     session->options = *options;
+    session->oom.fd = session->oom.control_fd = -1;
     session->dirfd = session->series.fd = session->procs.proc_fd = session->track.proc_fd = -1;
     if (pfr_selection_parse(&session->selection, options->metrics, error, size) < 0)
         return -EINVAL;
@@ -50,6 +52,7 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
 void pfr_session_release(struct pfr_session *session)
 {
     pfr_series_release(&session->series);
+    pfr_oom_release(&session->oom);
     pfr_cgroup_release(&session->cgroup);
     pfr_procs_release(&session->procs);
     pfr_track_release(&session->track);
@@ -249,6 +252,7 @@ static void take_sample(struct pfr_session *session)
     if (!pfr_cgroup_collect(&session->cgroup, sample))
         note_cgroup_gone(session);
     set_rusage(session, sample);
+    pfr_oom_check(session, sample);
     session->pending = wants_processes(session) ? session->processes.live : session->track.count;
     session->cost.ticks++;
 }
@@ -298,6 +302,7 @@ static int open_collectors(struct pfr_session *session, pid_t pid, char *error, 
         snprintf(error, size, "cannot read %s: %s", session->env.proc, strerror(-r));
         return r;
     }
+    pfr_oom_open(&session->oom, &session->target);
     pfr_availability_grant(&session->have, PFR_RUSAGE_CPU_SECONDS);
     pfr_availability_grant(&session->have, PFR_RUSAGE_MAX_RSS);
     pfr_availability_derive(&session->have);

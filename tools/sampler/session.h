@@ -30,6 +30,15 @@ struct pfr_options {
 
 #define PFR_TASKS_MAX 4096
 
+/* Waiting for the OOM killer (oom.h). */
+struct pfr_oom {
+    int fd;         /* -1: nothing to wait on */
+    int control_fd; /* v1: what the watch hangs on */
+    bool v2;
+    int64_t again; /* not looked at before this time */
+    int64_t kills; /* at the newest sample; -1 = not known */
+};
+
 struct pfr_session {
     struct pfr_options options;
     struct pfr_env env;
@@ -37,6 +46,7 @@ struct pfr_session {
     struct pfr_availability have;
     struct pfr_cgtarget target;
     struct pfr_track track;
+    struct pfr_oom oom;
     struct pfr_process_table processes;
     struct pfr_cgroup cgroup;
     struct pfr_procs procs;

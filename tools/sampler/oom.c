@@ -1,0 +1,126 @@
+#include "tools/sampler/oom.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/base/cleanup.h"
+#include "common/base/fd.h"
+
+#define PAUSE (INT64_C(500) * 1000000)
+
+static int open_in(const struct pfr_cgdir *dir, const char *file, int flags)
+{
+    char path[2 * PFR_CGPATH_SIZE];
+
+    if (!dir->scoped)
+        return -1;
+    snprintf(path, sizeof(path), "%s/%s", dir->dir, file);
+    return open(path, flags | O_CLOEXEC);
+}
+
+/* v1: "eventfd oom_control" written to cgroup.event_control, which all may write. */
+static int watch_v1(struct pfr_oom *oom, const struct pfr_cgdir *dir)
+{
+    PFR_AUTO_FD event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    PFR_AUTO_FD files = open_in(dir, "memory.oom_control", O_RDONLY);
+    PFR_AUTO_FD control = open_in(dir, "cgroup.event_control", O_WRONLY);
+    char text[32];
+
+    snprintf(text, sizeof(text), "%d %d", event, files);
+    if (event < 0 || files < 0 || control < 0 ||
+        pfr_fd_write_all(control, text, strlen(text)) < 0)
+        return -1;
+    oom->control_fd = pfr_take_fd(&files); /* the watch lives as long as this */
+    return pfr_take_fd(&event);
+}
+
+void pfr_oom_open(struct pfr_oom *oom, const struct pfr_cgtarget *target)
+{
+    *oom = (struct pfr_oom){ .fd = -1, .control_fd = -1, .kills = -1 };
+    oom->fd = open_in(&target->dirs[PFR_UNIFIED], "memory.events", O_RDONLY);
+    oom->v2 = oom->fd >= 0;
+    if (oom->fd < 0)
+        oom->fd = watch_v1(oom, &target->dirs[PFR_MEMORY]);
+    if (oom->v2)
+        pfr_oom_rearm(oom, -PAUSE);
+}
+
+void pfr_oom_release(struct pfr_oom *oom)
+{
+    if (oom->fd >= 0)
+        close(oom->fd);
+    if (oom->control_fd >= 0)
+        close(oom->control_fd);
+    oom->fd = oom->control_fd = -1;
+}
+
+struct pollfd pfr_oom_poll(const struct pfr_oom *oom, int64_t now)
+{
+    return (struct pollfd){ .fd = now < oom->again ? -1 : oom->fd,
+                            .events = oom->v2 ? POLLPRI : POLLIN };
+}
+
+/* v2 reports a change since the last reading; v1 counts in the eventfd. */
+void pfr_oom_rearm(struct pfr_oom *oom, int64_t now)
+{
+    char text[512];
+
+    oom->again = now + PAUSE;
+    if (oom->fd >= 0 && (oom->v2 ? pread(oom->fd, text, sizeof(text), 0)
+                                 : read(oom->fd, text, sizeof(uint64_t))) < 0 &&
+        oom->v2)
+        pfr_oom_release(oom); /* the cgroup has gone */
+}
+
+/* What was last read of a process in this window. */
+static int64_t last_rss(const struct pfr_session *session, uint32_t slot)
+{
+    const struct pfr_readings *readings = &session->window.readings;
+
+    for (uint32_t i = readings->pid_count; i-- > 0;)
+        if (readings->pids[i].slot == slot && readings->pids[i].present >> PFR_PS_RSS & 1)
+            return readings->pids[i].value[PFR_PS_RSS];
+    return -1;
+}
+
+/* Those who were in the sample before this one and are not in this one. */
+static struct json_object *gone_json(const struct pfr_session *session)
+{
+    struct json_object *array = json_object_new_array();
+
+    for (uint32_t i = 0; i < session->processes.high; i++) {
+        const struct pfr_process *process = &session->processes.slots[i];
+        struct json_object *row;
+        int64_t rss;
+
+        if (!process->gone || process->seen + 1 != session->procs.tick || !process->start_ticks)
+            continue;
+        row = json_object_new_object();
+        rss = last_rss(session, i);
+        pfr_json_add(row, "pid", json_object_new_int64(process->pid));
+        pfr_json_add(row, "comm", pfr_json_text(process->comm));
+        if (rss >= 0)
+            pfr_json_add(row, "ps_rss", json_object_new_int64(rss));
+        json_object_array_add(array, row);
+    }
+    return array;
+}
+
+void pfr_oom_check(struct pfr_session *session, const struct pfr_sample *sample)
+{
+    int64_t kills, before = session->oom.kills;
+    struct json_object *event;
+
+    if (!pfr_sample_has(sample, PFR_CGROUP_OOM_KILLS))
+        return;
+    kills = session->oom.kills = pfr_sample_get(sample, PFR_CGROUP_OOM_KILLS);
+    if (before < 0 || kills <= before)
+        return;
+    event = json_object_new_object();
+    pfr_json_add(event, "kills", json_object_new_int64(kills - before));
+    pfr_json_add(event, "gone", gone_json(session));
+    pfr_series_event(&session->series, "oom", sample->wall, sample->stamp[PFR_FROM_CGROUP], event);
+}
