@@ -57,6 +57,22 @@ static int64_t variable_number(spank_t sp, const char *name, int64_t otherwise)
                                                                                 : otherwise;
 }
 
+/*
+ * slurmstepd's own environment has the node's name before any hook runs. The
+ * job's has it only later, and inside a batch job that of the batch node.
+ */
+static void learn_node(void)
+{
+    const char *name = getenv("SLURMD_NODENAME");
+
+    if (name)
+        snprintf(step.node, sizeof(step.node), "%s", name);
+    else if (gethostname(step.node, sizeof(step.node)) < 0)
+        snprintf(step.node, sizeof(step.node), "node");
+    step.node[sizeof(step.node) - 1] = '\0';
+    step.node[strcspn(step.node, "/")] = '\0';
+}
+
 static void learn_job(spank_t sp)
 {
     step.job = (struct pfr_job){
@@ -69,10 +85,7 @@ static void learn_job(spank_t sp)
     };
     step.tasks = item_u32(sp, S_JOB_LOCAL_TASK_COUNT, 1);
     pfr_step_name(step.job.step, step.step, sizeof(step.step));
-    if (!variable(sp, "SLURMD_NODENAME", step.node, sizeof(step.node)) &&
-        gethostname(step.node, sizeof(step.node)) < 0)
-        snprintf(step.node, sizeof(step.node), "node");
-    step.node[strcspn(step.node, "/")] = '\0';
+    learn_node();
 }
 
 /* ---- the sampler's arguments ---- */
