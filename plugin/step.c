@@ -16,7 +16,6 @@
 #include "common/base/log.h"
 #include "common/base/parse.h"
 #include "common/collect/cgroup.h"
-#include "common/collect/level.h"
 #include "plugin/launch.h"
 #include "plugin/plugin.h"
 
@@ -59,21 +58,20 @@ static int64_t variable_number(spank_t sp, const char *name, int64_t otherwise)
                                                                                 : otherwise;
 }
 
-/* The host's short name, unless our cgroup knows of several nodes on this host. */
+/*
+ * slurmstepd's own environment has the node's name before any hook runs. The
+ * job's has it only later, and inside a batch job that of the batch node.
+ */
 static void learn_node(void)
 {
-    static struct pfr_cgtarget own;
+    const char *name = getenv("SLURMD_NODENAME");
 
-    pfr_env_init(&step.env, "");
-    if (gethostname(step.node, sizeof(step.node)) < 0 || !step.node[0])
+    if (name)
+        snprintf(step.node, sizeof(step.node), "%s", name);
+    else if (gethostname(step.node, sizeof(step.node)) < 0)
         snprintf(step.node, sizeof(step.node), "node");
     step.node[sizeof(step.node) - 1] = '\0';
-    step.node[strcspn(step.node, "./")] = '\0';
-    if (pfr_cgtarget_resolve(&step.env, getpid(), 1, PFR_LEVEL_OWN, &own) < 0)
-        return;
-    for (int i = 0; i < PFR_CONTROLLER_COUNT; i++)
-        if (pfr_level_node(own.dirs[i].path, i == PFR_UNIFIED, step.node, sizeof(step.node)))
-            return;
+    step.node[strcspn(step.node, "/")] = '\0';
 }
 
 static void learn_job(spank_t sp)
@@ -340,6 +338,7 @@ static void open_totals(pid_t pid)
     static struct pfr_availability have;
     struct pfr_metric_set wanted = { { 0 } };
 
+    pfr_env_init(&step.env, "");
     if (pfr_cgtarget_resolve(&step.env, pid, 1, PFR_LEVEL_STEP, &target) < 0)
         return;
     pfr_metric_set_add(&wanted, PFR_CGROUP_MEM_PEAK);
