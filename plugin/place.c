@@ -56,6 +56,11 @@ static const char *expansion(const struct pfr_job *job, char letter, char text[s
     }
 }
 
+static bool is_component(const char *name)
+{
+    return !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
 static int expand(const struct pfr_job *job, const char *pattern, char *path, size_t size)
 {
     size_t used = 0;
@@ -69,7 +74,7 @@ static int expand(const struct pfr_job *job, const char *pattern, char *path, si
             if (!piece) {
                 literal[1] = p[1];
                 piece = literal;
-            } else if (strchr("ux", p[1]) && strchr(piece, '/')) {
+            } else if (strchr("ux", p[1]) && !is_component(piece)) {
                 return -EINVAL; /* a name is one component, never a way elsewhere */
             }
             p++;

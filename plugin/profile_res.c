@@ -45,7 +45,7 @@ static bool take_site_word(const char *word)
     if (strcmp(word, "default=on") == 0)
         return choice.wanted = true;
     if (strcmp(word, "default=off") == 0)
-        return true;
+        return !(choice.wanted = false);
     if (strncmp(word, "min_interval=", 13) == 0)
         return pfr_parse_duration(word + 13, &choice.least_interval);
     if (strncmp(word, "sampler=", 8) == 0)
@@ -116,9 +116,11 @@ static void take_environment(const char *name, const char *value, bool remote)
 
 static const char *environment_name(spank_context_t context)
 {
-    if (context == S_CTX_ALLOCATOR)
-        return getenv("SBATCH_PROFILE_RES") ? "SBATCH_PROFILE_RES" : "SALLOC_PROFILE_RES";
-    return "SLURM_PROFILE_RES";
+    if (context != S_CTX_ALLOCATOR)
+        return "SLURM_PROFILE_RES";
+    /* one context for both; each has variables of its own */
+    return strcmp(program_invocation_short_name, "salloc") == 0 ? "SALLOC_PROFILE_RES"
+                                                                : "SBATCH_PROFILE_RES";
 }
 
 /* What was said to sbatch or salloc holds for the steps inside, too. */

@@ -61,14 +61,10 @@ static bool take_cmd(struct pfr_spec *spec, const char *value)
     return spec->no_cmd || strcmp(value, "on") == 0;
 }
 
-/* The costly measurement by a word of its own, beside the default ones. */
 static bool take_pss(struct pfr_spec *spec, const char *value)
 {
-    size_t used = strlen(spec->metrics), left = sizeof(spec->metrics) - used;
-
     (void)value;
-    return (size_t)snprintf(spec->metrics + used, left, "%sproc_pss+proc_pss_total",
-                            used ? "+" : "*+") < left;
+    return spec->pss = true;
 }
 
 static bool take_off(struct pfr_spec *spec, const char *value)
@@ -155,6 +151,7 @@ int pfr_spec_parse(struct pfr_spec *spec, const char *text, char *error, size_t 
 {
     struct pfr_spec parsed = *spec;
     struct pfr_selection selection;
+    char metrics[2 * PFR_SPEC_SIZE];
 
     parsed.off = false; /* asked for, unless it says otherwise */
     while (*text) {
@@ -164,8 +161,17 @@ int pfr_spec_parse(struct pfr_spec *spec, const char *text, char *error, size_t 
             return -EINVAL;
         text += length + (text[length] == ',');
     }
-    if (pfr_selection_parse(&selection, parsed.metrics, error, size) < 0)
+    if (!pfr_spec_metrics(&parsed, metrics, sizeof(metrics)) ||
+        pfr_selection_parse(&selection, metrics, error, size) < 0)
         return -EINVAL;
     *spec = parsed;
     return 0;
+}
+
+bool pfr_spec_metrics(const struct pfr_spec *spec, char *text, size_t size)
+{
+    const char *base = spec->metrics[0] || !spec->pss ? spec->metrics : "*";
+
+    return (size_t)snprintf(text, size, "%s%s", base,
+                            spec->pss ? "+proc_pss+proc_pss_total" : "") < size;
 }

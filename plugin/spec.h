@@ -16,6 +16,7 @@ struct pfr_spec {
     bool off;
     bool quiet;
     bool no_cmd;
+    bool pss; /* the costly measurement, beside those of metrics */
     int64_t interval, window; /* nanoseconds */
     int64_t top;
     int64_t nodes;               /* on how many of the step's nodes; 0 = all */
@@ -31,5 +32,8 @@ void pfr_spec_default(struct pfr_spec *spec);
  * in error that says what is wrong and what was meant; spec is then as it was.
  */
 int pfr_spec_parse(struct pfr_spec *spec, const char *text, char *error, size_t size);
+
+/* What the sampler is to be told of metrics and pss; "" = the default. False: too long. */
+bool pfr_spec_metrics(const struct pfr_spec *spec, char *text, size_t size);
 
 #endif

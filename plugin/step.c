@@ -25,14 +25,16 @@
 
 static struct {
     int control; /* -1: no sampler */
+    pid_t owner; /* whose descriptor that is */
+    bool lost;   /* it has ended or refused: nothing is said to it any more */
     bool slow;   /* it did not answer in time: it is not waited for again */
     struct pfr_job job;
     uint32_t tasks, started, ended;
     char step[32], node[256], dir[PATH_MAX];
     struct pfr_env env;
-    struct pfr_cgroup totals; /* the few that must not be lost */
-    bool totals_open;
-    int64_t peak, kills, cpu; /* what it read at the end; -1 = nothing */
+    struct pfr_cgtarget target; /* where the totals are that must not be lost */
+    bool target_known;
+    int64_t peak, kills, cpu; /* what was read there at the end; -1 = nothing */
 } step = { .control = -1, .peak = -1, .kills = -1, .cpu = -1 };
 
 /* ---- what Slurm knows ---- */
@@ -189,12 +191,13 @@ static void add_who(struct arguments *arguments, spank_t sp)
 static void add_choice(struct arguments *arguments, const struct pfr_choice *choice)
 {
     const struct pfr_spec *spec = &choice->spec;
+    char metrics[2 * PFR_SPEC_SIZE];
 
     add(arguments, "--interval=%lldms", (long long)(spec->interval / 1000000));
     add(arguments, "--window=%lldms", (long long)(spec->window / 1000000));
     add(arguments, "--top=%lld", (long long)spec->top);
-    if (spec->metrics[0])
-        add(arguments, "--metrics=%s", spec->metrics);
+    if (pfr_spec_metrics(spec, metrics, sizeof(metrics)) && metrics[0])
+        add(arguments, "--metrics=%s", metrics);
     if (spec->no_cmd)
         add(arguments, "--no-cmd");
     if (step.job.step == PFR_STEP_BATCH && !spec->quiet)
@@ -215,11 +218,22 @@ static void add_command(struct arguments *arguments, spank_t sp)
 
 /* ---- talking to it ---- */
 
+/*
+ * With ContainSpank some hooks run in a child that shares our memory but not
+ * our descriptors: what it closes stays open here until the last hook.
+ */
 static void forget_sampler(void)
 {
-    if (step.control >= 0)
-        close(step.control);
+    step.lost = true;
+    if (step.control < 0 || getpid() != step.owner)
+        return;
+    close(step.control);
     step.control = -1;
+}
+
+static bool has_sampler(void)
+{
+    return step.control >= 0 && !step.lost;
 }
 
 static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -229,7 +243,7 @@ static void tell(const char *format, ...)
     char text[PATH_MAX + 64];
     va_list ap;
 
-    if (step.control < 0)
+    if (!has_sampler())
         return;
     va_start(ap, format);
     vsnprintf(text, sizeof(text), format, ap);
@@ -238,33 +252,40 @@ static void tell(const char *format, ...)
         forget_sampler();
 }
 
-/* Until it says `wanted`, at most so long; what else it says is passed on. */
+static void heed(const char *text)
+{
+    if (strncmp(text, "warn ", 5) == 0) {
+        pfr_warning("%s", text + 5);
+    } else if (strncmp(text, "refuse ", 7) == 0) {
+        pfr_warning("%s; the step is not measured", text + 7);
+        forget_sampler();
+    } else if (strncmp(text, "say ", 4) == 0) {
+        slurm_spank_log("%s", text + 4);
+    }
+}
+
+/* Until it says `wanted`, at most so long, however much else it says. */
 static void hear(const char *wanted, int timeout_ms)
 {
     int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + timeout_ms * INT64_C(1000000);
     char text[4096];
 
-    while (step.control >= 0 && !step.slow) {
+    while (has_sampler() && !step.slow) {
         int64_t left = (end - pfr_clock_ns(CLOCK_MONOTONIC)) / 1000000;
         ssize_t n = pfr_control_receive(step.control, text, sizeof(text), left > 0 ? (int)left : 0);
 
-        if (n == -ETIMEDOUT) {
+        if (n > 0 && strncmp(text, wanted, strlen(wanted)) == 0)
+            return;
+        if (n == -ETIMEDOUT || (n > 0 && left <= 0)) {
             step.slow = true;
             pfr_info("the sampler takes too long; not waiting for it any more");
         } else if (n <= 0) {
             forget_sampler();
             pfr_warning("the sampler of step %u.%s has ended early; the step goes on", step.job.job,
                         step.step);
-        } else if (strncmp(text, "warn ", 5) == 0) {
-            pfr_warning("%s", text + 5);
-        } else if (strncmp(text, "refuse ", 7) == 0) {
-            pfr_warning("%s; the step is not measured", text + 7);
-            forget_sampler();
-        } else if (strncmp(text, "say ", 4) == 0) {
-            slurm_spank_log("%s", text + 4);
+        } else {
+            heed(text);
         }
-        if (n > 0 && strncmp(text, wanted, strlen(wanted)) == 0)
-            return;
     }
 }
 
@@ -299,6 +320,7 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
     add_command(&arguments, sp);
     if (pfr_control_pair(fds) < 0)
         return;
+    step.owner = getpid();
     if (pfr_launch(choice->sampler, arguments.list, fds[1]) == 0)
         step.control = fds[0];
     else
@@ -331,22 +353,12 @@ void pfr_step_user(spank_t sp, const struct pfr_choice *choice)
     tell("dir %s", step.dir);
 }
 
-/* Our own eye on what must not be lost, should the sampler be. */
-static void open_totals(pid_t pid)
+/* Where it is can be seen only now; nothing is kept open (see forget_sampler). */
+static void find_totals(pid_t pid)
 {
-    static struct pfr_cgtarget target;
-    static struct pfr_availability have;
-    struct pfr_metric_set wanted = { { 0 } };
-
     pfr_env_init(&step.env, "");
-    if (pfr_cgtarget_resolve(&step.env, pid, 1, PFR_LEVEL_STEP, &target) < 0)
-        return;
-    pfr_metric_set_add(&wanted, PFR_CGROUP_MEM_PEAK);
-    pfr_metric_set_add(&wanted, PFR_CGROUP_OOM_KILLS);
-    pfr_metric_set_add(&wanted, PFR_CGROUP_CPU_SECONDS);
-    pfr_availability_init(&have);
-    pfr_cgroup_open(&step.totals, &step.env, &target, &wanted, &have);
-    step.totals_open = true;
+    step.target_known =
+        pfr_cgtarget_resolve(&step.env, pid, 1, PFR_LEVEL_STEP, &step.target) == 0;
 }
 
 void pfr_step_task(spank_t sp, const struct pfr_choice *choice)
@@ -358,7 +370,7 @@ void pfr_step_task(spank_t sp, const struct pfr_choice *choice)
     if (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
         return;
     if (step.started == 0)
-        open_totals(pid);
+        find_totals(pid);
     step.started++;
     tell("start %d %u", (int)pid, rank);
     if (step.started == step.tasks) {
@@ -372,16 +384,23 @@ static int64_t total_of(const struct pfr_sample *sample, enum pfr_metric_id id)
     return pfr_sample_has(sample, id) ? pfr_sample_get(sample, id) : -1;
 }
 
-/* Reads them, once, at the last moment when they are there. */
+/* Our own eye on what must not be lost, at the last moment when it is there. */
 static void send_totals(void)
 {
+    static struct pfr_cgroup cgroup;
+    static struct pfr_availability have;
+    struct pfr_metric_set wanted = { { 0 } };
     struct pfr_sample sample = { 0 };
 
-    if (!step.totals_open)
+    if (!step.target_known)
         return;
-    pfr_cgroup_collect(&step.totals, &sample);
-    pfr_cgroup_release(&step.totals);
-    step.totals_open = false;
+    pfr_metric_set_add(&wanted, PFR_CGROUP_MEM_PEAK);
+    pfr_metric_set_add(&wanted, PFR_CGROUP_OOM_KILLS);
+    pfr_metric_set_add(&wanted, PFR_CGROUP_CPU_SECONDS);
+    pfr_availability_init(&have);
+    pfr_cgroup_open(&cgroup, &step.env, &step.target, &wanted, &have);
+    pfr_cgroup_collect(&cgroup, &sample);
+    pfr_cgroup_release(&cgroup);
     step.peak = total_of(&sample, PFR_CGROUP_MEM_PEAK);
     step.kills = total_of(&sample, PFR_CGROUP_OOM_KILLS);
     step.cpu = total_of(&sample, PFR_CGROUP_CPU_SECONDS);
@@ -424,7 +443,7 @@ void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
     hear("done ", DONE_MS);
     if (step.ended != step.started)
         return;
-    if (step.control < 0)
+    if (!has_sampler())
         write_totals(sp, choice);
     tell("end");
     if (step.job.step == PFR_STEP_BATCH && !choice->spec.quiet)
@@ -434,7 +453,4 @@ void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
 void pfr_step_end(void)
 {
     forget_sampler();
-    if (step.totals_open)
-        pfr_cgroup_release(&step.totals);
-    step.totals_open = false;
 }
