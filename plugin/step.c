@@ -291,6 +291,36 @@ static void hear(const char *wanted, int timeout_ms)
 
 /* ---- hooks ---- */
 
+/* Where slurmstepd is now decides what has to be left; that changes between hooks. */
+static int find_outside(struct pfr_outside *outside)
+{
+    static struct pfr_cgtarget own;
+    int r;
+
+    pfr_env_init(&step.env, "");
+    outside->count = 0;
+    r = pfr_cgtarget_resolve(&step.env, getpid(), 1, PFR_LEVEL_OWN, &own);
+    for (int i = 0; i < PFR_CONTROLLER_COUNT && r >= 0; i++) {
+        r = pfr_cgdir_outside(&own.dirs[i], i == PFR_UNIFIED, outside->path[outside->count],
+                              sizeof(outside->path[0]));
+        outside->count += r > 0;
+    }
+    return r < 0 ? r : 0;
+}
+
+static int launch(const struct pfr_choice *choice, struct arguments *arguments, int control)
+{
+    static struct pfr_outside outside;
+    int r = find_outside(&outside);
+
+    if (r == 0)
+        r = pfr_launch(choice->sampler, arguments->list, control, &outside);
+    if (r < 0)
+        pfr_warning("the sampler cannot be put outside step %u.%s: %s; not measuring", step.job.job,
+                    step.step, strerror(-r));
+    return r;
+}
+
 static bool is_of_interest(spank_t sp, const struct pfr_choice *choice)
 {
     uint32_t node = item_u32(sp, S_JOB_NODEID, 0);
@@ -321,7 +351,7 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
     if (pfr_control_pair(fds) < 0)
         return;
     step.owner = getpid();
-    if (pfr_launch(choice->sampler, arguments.list, fds[1]) == 0)
+    if (launch(choice, &arguments, fds[1]) == 0)
         step.control = fds[0];
     else
         close(fds[0]);
@@ -423,7 +453,7 @@ static void write_totals(spank_t sp, const struct pfr_choice *choice)
     add(&arguments, "--dir=%s", step.dir);
     add(&arguments, "--lost=%lld,%lld,%lld", (long long)step.peak, (long long)step.kills,
         (long long)step.cpu);
-    pfr_launch(choice->sampler, arguments.list, fds[1]);
+    launch(choice, &arguments, fds[1]);
     close(fds[0]);
     close(fds[1]);
 }
