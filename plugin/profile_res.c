@@ -200,6 +200,15 @@ EXPORT int slurm_spank_user_init(spank_t sp, int ac, char **av)
     return 0;
 }
 
+EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
+{
+    (void)ac;
+    (void)av;
+    if (choice.wanted)
+        pfr_step_child(sp, &choice);
+    return 0;
+}
+
 EXPORT int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
 {
     (void)ac;

@@ -51,7 +51,8 @@ seen() {
     task_cpu=$(awk -v n="$task_cpu" 'BEGIN { printf "%.6f", n / 1e9 }')
 }
 
-start nodes=4 cpus=4 KillWait=1 LaunchParameters=use_interactive_step \
+start nodes=4 cpus=4 KillWait=1 SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1 \
+    LaunchParameters=use_interactive_step \
     InteractiveStepOptions='"--interactive --preserve-env ./inside.sh"'
 scripts
 
@@ -151,5 +152,65 @@ like "... the job's brief is the end of its output" "$(sed '1,/the last line of 
 *files * $lab_home/slurm-$job.profres/batch*"
 is "... each step's before it, but of a quiet one" "$(sed -n 's/^profres: //p' "$out" | sort | tr '\n' ' ')" \
     "$job.0 $job.3 $job.4 $job.batch "
+
+job=$(lab_sbatch --profile-res=quiet --array=1-2 --wrap 'srun true')
+lab_wait_job "$job"
+is "an array: a directory for each member" "$(files "slurm-${job}_1.profres")$(files "slurm-${job}_2.profres")" \
+    "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl 0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
+ok "... and its number among the facts" is_true "slurm-${job}_2.profres" 0 \
+    ".info.allocation | .array_job_id == $job and .array_task_id == 2"
+is "... the job's output has no brief when it is quiet" "$(cat "$lab_home/slurm-${job}_1.out")" ""
+lab_as_user mkdir sub
+job=$(lab_sbatch --profile-res=quiet -D "$lab_home/sub" --wrap 'srun true; cd /; srun true')
+lab_wait_job "$job"
+is "sbatch -D: beside the job's output" "$(cd "$lab_home/sub" && echo slurm-*; files "sub/slurm-$job.profres")" \
+    "slurm-$job.out slurm-$job.profres
+0/n1.json 0/n1.jsonl 1/n1.json 1/n1.jsonl batch/n1.json batch/n1.jsonl "
+# shellcheck disable=SC2016 # the job's
+job=$(lab_srun -D "$lab_home/sub" --profile-res sh -c 'pwd >&2; echo $SLURM_JOB_ID' 2>err)
+is "srun -D: where it was typed" "$(head -n 1 err):$(files "slurm-$job.profres")" "$lab_home/sub:0/n1.json 0/n1.jsonl "
+like "... and srun finds it there" "$(cat err)" "*exit 0*files*$lab_home/slurm-$job.profres/0"
+# 22.05 does not tell the batch step of the option then; from 23.11 it does
+job=$(lab_sbatch --profile-res=quiet --export=NONE --wrap 'srun true')
+lab_wait_job "$job"
+like "sbatch --export=NONE: the steps are measured" "$(files "slurm-$job.profres")" "0/n1.json 0/n1.jsonl *"
+
+# --- requeue ---
+job=$(lab_sbatch --requeue --profile-res=quiet --wrap 'srun true; touch "up.$SLURM_RESTART_COUNT"
+    [ -n "$SLURM_RESTART_COUNT" ] || sleep 60')
+lab_until 10 test -e "$lab_home/up."
+lab_client scontrol requeue "$job"
+again() { lab_client scontrol update jobid="$job" starttime=now; test -e "$lab_home/up.1"; }
+ok "a job that is requeued runs again" lab_until 20 again
+lab_wait_job "$job"
+is "... into a directory of its own" "$(files "slurm-$job.r1.profres")" "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
+is "... beside the first" "$(files "slurm-$job.profres")" "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
+is "... which was complete, too" "$(of "slurm-$job.profres" batch '.state, .tasks[0].signal' | tr '\n' ' ')" "COMPLETE 15 "
+is "... the count is among the facts" "$(of "slurm-$job.r1.profres" 0 .info.allocation.restart_count)" 1
+ok "nothing is left of all these" clean
+
+# --- salloc, heterogeneous jobs ---
+script inside.sh <<'EOF'
+#!/bin/sh
+srun --overlap true
+echo "inside $SLURM_JOB_ID"
+EOF
+lab_as_user salloc --profile-res=quiet >out 2>err </dev/null
+job=$(sed -n 's/^inside //p' out)
+is "salloc: the interactive step and those inside" "$(files "slurm-$job.profres")" \
+    "0/n1.json 0/n1.jsonl interactive/n1.json interactive/n1.jsonl "
+# shellcheck disable=SC2016 # the job's
+job=$(lab_srun --profile-res -n1 sh -c 'echo $SLURM_JOB_ID' : -n1 true 2>err)
+is "a heterogeneous step: both parts in one directory" "$(files "slurm-$job.profres")" \
+    "0/n1.json 0/n1.jsonl 0/n2.json 0/n2.jsonl "
+job=$(lab_sbatch --profile-res=quiet -n1 : -n1 <<'EOF'
+#!/bin/sh
+srun --het-group=0,1 true
+EOF
+)
+lab_wait_job "$job"
+is "a heterogeneous job, too" "$(files "slurm-$job.profres")" \
+    "0/n1.json 0/n1.jsonl 0/n2.json 0/n2.jsonl batch/n1.json batch/n1.jsonl "
+ok "nothing is left of these" clean
 
 plan $count
