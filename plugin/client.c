@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,14 +32,23 @@ void pfr_client_launched(spank_t sp)
         launched.nodes = 1;
 }
 
+static const char *base_of(const struct pfr_job *job, const char *variable)
+{
+    char prefix[16];
+    size_t length = (size_t)snprintf(prefix, sizeof(prefix), "%u:", job->job);
+
+    return variable && strncmp(variable, prefix, length) == 0 ? variable + length : NULL;
+}
+
 int pfr_choose_place(const struct pfr_choice *choice, const struct pfr_job *job,
-                     const char *job_dir, const char *submit_dir, const char *cwd, char *path,
+                     const char *variable, const char *submit_dir, const char *cwd, char *path,
                      size_t size)
 {
-    if (job_dir && job_dir[0] == '/' && !choice->spec.dir[0])
-        return (size_t)snprintf(path, size, "%s", job_dir) < size ? 0 : -ENAMETOOLONG;
-    return pfr_place(job, submit_dir && *submit_dir ? submit_dir : cwd, choice->spec.dir, path,
-                     size);
+    const char *base = base_of(job, variable);
+
+    if (!base)
+        base = submit_dir && *submit_dir ? submit_dir : cwd;
+    return pfr_place(job, base, choice->spec.dir, path, size);
 }
 
 static uint32_t number_or(const char *text, uint32_t otherwise)
@@ -51,20 +61,21 @@ static uint32_t number_or(const char *text, uint32_t otherwise)
 
 static int find_place(const struct pfr_choice *choice, char *path, size_t size)
 {
+    struct passwd *user = strstr(choice->spec.dir, "%u") ? getpwuid(getuid()) : NULL;
     struct pfr_job job = {
-        .job = launched.job,
+        .job = number_or(getenv("SLURM_JOB_ID"), launched.job), /* of all parts of the job */
         .step = launched.step,
         .array_job = number_or(getenv("SLURM_ARRAY_JOB_ID"), 0),
         .array_task = number_or(getenv("SLURM_ARRAY_TASK_ID"), PFR_NO_ARRAY),
         .restarts = number_or(getenv("SLURM_RESTART_COUNT"), 0),
-        .user = getenv("SLURM_JOB_USER"),
+        .user = user ? user->pw_name : NULL,
         .name = getenv("SLURM_JOB_NAME"),
     };
     char cwd[PATH_MAX] = "";
 
     if (!getcwd(cwd, sizeof(cwd)))
         cwd[0] = '\0';
-    return pfr_choose_place(choice, &job, getenv(PFR_DIR_VARIABLE), getenv("SLURM_SUBMIT_DIR"), cwd,
+    return pfr_choose_place(choice, &job, getenv(PFR_BASE_VARIABLE), getenv("SLURM_SUBMIT_DIR"), cwd,
                             path, size);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -58,19 +59,36 @@ static void become_sampler(const char *path, char *const argv[], int control)
     _exit(127);
 }
 
-int pfr_launch(const char *path, char *const argv[], int control)
+/* "0" is the writer itself. Only calls that are safe here. */
+static bool move_out(const struct pfr_outside *outside)
+{
+    for (int i = 0; i < outside->count; i++) {
+        int fd = open(outside->path[i], O_WRONLY | O_CLOEXEC);
+
+        if (fd < 0 || write(fd, "0", 1) != 1)
+            return false;
+        close(fd);
+    }
+    return true;
+}
+
+int pfr_launch(const char *path, char *const argv[], int control,
+               const struct pfr_outside *outside)
 {
     pid_t child = fork();
+    int status = 0;
 
     if (child < 0)
         return -errno;
     if (child == 0) {
+        if (!move_out(outside))
+            _exit(1);
         /* slurmstepd would take a child of its own for a task: make it init's */
         if (fork() == 0)
             become_sampler(path, argv, control);
         _exit(0);
     }
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    return 0;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
 }

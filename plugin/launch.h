@@ -2,13 +2,25 @@
 #ifndef PFR_PLUGIN_LAUNCH_H
 #define PFR_PLUGIN_LAUNCH_H
 
+#define PFR_OUTSIDE_MAX 12
+
+/* Files to write oneself into to be out of the step, one for each hierarchy. */
+struct pfr_outside {
+    char path[PFR_OUTSIDE_MAX][2048];
+    int count;
+};
+
 /*
- * Executes path with argv as a grandchild: in a session of its own, without
+ * Executes path with argv as a grandchild that was born outside: the child
+ * between us moves before it forks, and we wait for that child, so nothing of
+ * ours is in the step when this returns. When it cannot move, nothing runs.
+ * The grandchild is in a session of its own, without
  * our descriptors (but control, as its descriptor 3), signal mask, directory
- * or environment. 0 or -errno; that it could not be executed is seen by the
- * closing of the other end of control.
+ * or environment. 0 or -errno (-EBUSY: it could not move); that it could not
+ * be executed is seen by the closing of the other end of control.
  */
-int pfr_launch(const char *path, char *const argv[], int control);
+int pfr_launch(const char *path, char *const argv[], int control,
+               const struct pfr_outside *outside);
 
 #define PFR_LAUNCH_CONTROL "3"
 

@@ -22,17 +22,25 @@ struct pfr_choice {
     char sampler[512], profres[512]; /* programs */
 };
 
-/* Fills in base and job from the environment and Slurm; used by both sides. */
-int pfr_choose_place(const struct pfr_choice *choice, const struct pfr_job *job,
-                     const char *job_dir, const char *submit_dir, const char *cwd, char *path,
-                     size_t size);
+/*
+ * The variable that carries the job's directory from the batch step to its
+ * steps, which may run elsewhere: "<job>:<directory>". One of another job, from
+ * which this one was submitted, says nothing.
+ */
+#define PFR_BASE_VARIABLE "SLURM_PROFILE_RES_BASE"
 
-/* The variable that carries the job's directory from the batch step to its steps. */
-#define PFR_DIR_VARIABLE "SLURM_PROFILE_RES_DIR"
+/*
+ * Where the files go, from what both sides know: the variable's value and where
+ * the job was submitted (each may be NULL), else where we are.
+ */
+int pfr_choose_place(const struct pfr_choice *choice, const struct pfr_job *job,
+                     const char *variable, const char *submit_dir, const char *cwd, char *path,
+                     size_t size);
 
 /* ---- slurmstepd ---- */
 void pfr_step_begin(spank_t sp, struct pfr_choice *choice);
 void pfr_step_user(spank_t sp, const struct pfr_choice *choice);
+void pfr_step_child(spank_t sp, const struct pfr_choice *choice);
 void pfr_step_task(spank_t sp, const struct pfr_choice *choice);
 void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice);
 void pfr_step_end(void);

@@ -77,35 +77,41 @@ static const char *given_text(const char *optarg)
     return !optarg || strcmp(optarg, "(null)") == 0 ? "" : optarg;
 }
 
+/*
+ * In a client the user is told and nothing is submitted. What a hook returns
+ * does not do: an optional plugin's is not looked at, and srun makes 255 of an
+ * option's.
+ */
+static int refuse(const char *where, const char *error, bool remote)
+{
+    slurm_error("%s: %s", where, error);
+    if (!remote)
+        exit(EXIT_FAILURE);
+    return 0;
+}
+
 static int on_option(int val, const char *optarg, int remote)
 {
     char error[1024];
 
     (void)val;
-    if (pfr_spec_parse(&choice.spec, given_text(optarg), error, sizeof(error)) < 0) {
-        slurm_error("--profile-res: %s", error);
-        if (remote)
-            return 0;
-        exit(EXIT_FAILURE); /* returned, it would be 255, and a second line of less use */
-    }
+    if (pfr_spec_parse(&choice.spec, given_text(optarg), error, sizeof(error)) < 0)
+        return refuse("--profile-res", error, remote != 0);
     choice.given = choice.wanted = true;
     return 0;
 }
 
 /* The command line comes before the environment, that before the site. */
-static void take_environment(const char *value, bool remote)
+static void take_environment(const char *name, const char *value, bool remote)
 {
     char error[1024];
 
     if (choice.given || !value || !*value)
         return;
-    if (pfr_spec_parse(&choice.spec, value, error, sizeof(error)) < 0) {
-        slurm_error("profile-res: in the environment: %s", error);
-        if (remote)
-            return;
-        exit(EXIT_FAILURE);
-    }
-    choice.wanted = true;
+    if (pfr_spec_parse(&choice.spec, value, error, sizeof(error)) < 0)
+        refuse(name, error, remote);
+    else
+        choice.wanted = true;
 }
 
 static const char *environment_name(spank_context_t context)
@@ -120,11 +126,11 @@ static const char *environment_name(spank_context_t context)
 /* What was said to sbatch or salloc holds for the steps inside, too. */
 static void take_local_environment(spank_context_t context)
 {
-    const char *value = getenv(environment_name(context));
+    const char *name = environment_name(context), *value = getenv(name);
 
     if (context == S_CTX_ALLOCATOR && value && !choice.given)
         setenv("SLURM_PROFILE_RES", value, 1);
-    take_environment(value, false);
+    take_environment(name, value, false);
 }
 
 static void settle_choice(void)
@@ -169,7 +175,7 @@ EXPORT int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
         settle_choice();
     } else if (context == S_CTX_REMOTE) {
         spank_getenv(sp, "SLURM_PROFILE_RES", value, sizeof(value));
-        take_environment(value, true);
+        take_environment("SLURM_PROFILE_RES", value, true);
         settle_choice();
         pfr_step_begin(sp, &choice);
     }
@@ -191,6 +197,15 @@ EXPORT int slurm_spank_user_init(spank_t sp, int ac, char **av)
     (void)av;
     if (choice.wanted)
         pfr_step_user(sp, &choice);
+    return 0;
+}
+
+EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
+{
+    (void)ac;
+    (void)av;
+    if (choice.wanted)
+        pfr_step_child(sp, &choice);
     return 0;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@
 #include "common/base/log.h"
 #include "common/base/parse.h"
 #include "common/collect/cgroup.h"
-#include "common/collect/level.h"
 #include "plugin/launch.h"
 #include "plugin/plugin.h"
 
@@ -31,7 +31,7 @@ static struct {
     bool slow;   /* it did not answer in time: it is not waited for again */
     struct pfr_job job;
     uint32_t tasks, started, ended;
-    char step[32], node[256], dir[PATH_MAX];
+    char step[32], node[256], cwd[PATH_MAX], dir[PATH_MAX];
     struct pfr_env env;
     struct pfr_cgtarget target; /* where the totals are that must not be lost */
     bool target_known;
@@ -61,27 +61,27 @@ static int64_t variable_number(spank_t sp, const char *name, int64_t otherwise)
                                                                                 : otherwise;
 }
 
-/* The host's short name, unless our cgroup knows of several nodes on this host. */
+/*
+ * slurmstepd's own environment has the node's name before any hook runs. The
+ * job's has it only later, and inside a batch job that of the batch node.
+ */
 static void learn_node(void)
 {
-    static struct pfr_cgtarget own;
+    const char *name = getenv("SLURMD_NODENAME");
 
-    pfr_env_init(&step.env, "");
-    if (gethostname(step.node, sizeof(step.node)) < 0 || !step.node[0])
+    if (name)
+        snprintf(step.node, sizeof(step.node), "%s", name);
+    else if (gethostname(step.node, sizeof(step.node)) < 0)
         snprintf(step.node, sizeof(step.node), "node");
     step.node[sizeof(step.node) - 1] = '\0';
-    step.node[strcspn(step.node, "./")] = '\0';
-    if (pfr_cgtarget_resolve(&step.env, getpid(), 1, PFR_LEVEL_OWN, &own) < 0)
-        return;
-    for (int i = 0; i < PFR_CONTROLLER_COUNT; i++)
-        if (pfr_level_node(own.dirs[i].path, i == PFR_UNIFIED, step.node, sizeof(step.node)))
-            return;
+    step.node[strcspn(step.node, "/")] = '\0';
 }
 
 static void learn_job(spank_t sp)
 {
     step.job = (struct pfr_job){
-        .job = item_u32(sp, S_JOB_ID, 0),
+        /* of all parts of a heterogeneous job, each of which has its own, too */
+        .job = (uint32_t)variable_number(sp, "SLURM_JOB_ID", item_u32(sp, S_JOB_ID, 0)),
         .step = item_u32(sp, S_JOB_STEPID, 0),
         .array_job = item_u32(sp, S_JOB_ARRAY_ID, 0),
         .array_task = item_u32(sp, S_JOB_ARRAY_TASK_ID, PFR_NO_ARRAY),
@@ -173,7 +173,8 @@ static void add_facts(struct arguments *arguments, spank_t sp)
         add(arguments, "--fact=array_job_id=%u", step.job.array_job);
         add(arguments, "--fact=array_task_id=%u", step.job.array_task);
     }
-    add(arguments, "--fact=restart_count=%lld", (long long)step.job.restarts);
+    if (step.job.step != PFR_STEP_BATCH) /* of which it is not known yet */
+        add(arguments, "--fact=restart_count=%lld", (long long)step.job.restarts);
 }
 
 /* What every sampler of the step has to know. */
@@ -298,6 +299,36 @@ static void hear(const char *wanted, int timeout_ms)
 
 /* ---- hooks ---- */
 
+/* Where slurmstepd is now decides what has to be left; that changes between hooks. */
+static int find_outside(struct pfr_outside *outside)
+{
+    static struct pfr_cgtarget own;
+    int r;
+
+    pfr_env_init(&step.env, "");
+    outside->count = 0;
+    r = pfr_cgtarget_resolve(&step.env, getpid(), 1, PFR_LEVEL_OWN, &own);
+    for (int i = 0; i < PFR_CONTROLLER_COUNT && r >= 0; i++) {
+        r = pfr_cgdir_outside(&own.dirs[i], i == PFR_UNIFIED, outside->path[outside->count],
+                              sizeof(outside->path[0]));
+        outside->count += r > 0;
+    }
+    return r < 0 ? r : 0;
+}
+
+static int launch(const struct pfr_choice *choice, struct arguments *arguments, int control)
+{
+    static struct pfr_outside outside;
+    int r = find_outside(&outside);
+
+    if (r == 0)
+        r = pfr_launch(choice->sampler, arguments->list, control, &outside);
+    if (r < 0)
+        pfr_warning("the sampler cannot be put outside step %u.%s: %s; not measuring", step.job.job,
+                    step.step, strerror(-r));
+    return r;
+}
+
 static bool is_of_interest(spank_t sp, const struct pfr_choice *choice)
 {
     uint32_t node = item_u32(sp, S_JOB_NODEID, 0);
@@ -328,41 +359,86 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
     if (pfr_control_pair(fds) < 0)
         return;
     step.owner = getpid();
-    if (pfr_launch(choice->sampler, arguments.list, fds[1]) == 0)
+    if (launch(choice, &arguments, fds[1]) == 0)
         step.control = fds[0];
     else
         close(fds[0]);
     close(fds[1]);
 }
 
+/* Slurm puts it into the environment only of the task; and only %u needs it. */
+static const char *user_name(spank_t sp, const struct pfr_choice *choice)
+{
+    static char buffer[4096];
+    static struct passwd entry;
+    struct passwd *found = NULL;
+    uid_t uid;
+
+    if (!strstr(choice->spec.dir, "%u") || spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS)
+        return NULL;
+    getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found);
+    return found ? found->pw_name : NULL;
+}
+
+/* Into step.dir and the variable of the steps inside; false when there is none. */
+static bool settle_place(spank_t sp, const struct pfr_choice *choice)
+{
+    char base[PATH_MAX + 16], submit_dir[PATH_MAX];
+    const char *value = variable(sp, PFR_BASE_VARIABLE, base, sizeof(base));
+    const char *submit = variable(sp, "SLURM_SUBMIT_DIR", submit_dir, sizeof(submit_dir));
+
+    /* a batch job's output is where the job was told to run, not where it was submitted */
+    if (step.job.step == PFR_STEP_BATCH)
+        value = submit = NULL;
+    if (pfr_choose_place(choice, &step.job, value, submit, step.cwd, step.dir,
+                         sizeof(step.dir)) < 0)
+        return false;
+    if (step.job.step == PFR_STEP_BATCH) {
+        snprintf(base, sizeof(base), "%u:%s", step.job.job, step.cwd);
+        spank_setenv(sp, PFR_BASE_VARIABLE, base, 1);
+    }
+    return true;
+}
+
 /* The one hook that runs in the job's own directory. */
 void pfr_step_user(spank_t sp, const struct pfr_choice *choice)
 {
-    char job_dir[PATH_MAX], submit_dir[PATH_MAX], cwd[PATH_MAX], user[256], name[256], mask[16];
-    const char *submit = variable(sp, "SLURM_SUBMIT_DIR", submit_dir, sizeof(submit_dir));
+    static char name[256];
+    char mask[16];
 
-    if (!getcwd(cwd, sizeof(cwd)))
-        cwd[0] = '\0';
-    step.job.user = variable(sp, "SLURM_JOB_USER", user, sizeof(user));
+    if (!getcwd(step.cwd, sizeof(step.cwd)))
+        step.cwd[0] = '\0';
+    step.job.user = user_name(sp, choice);
     step.job.name = variable(sp, "SLURM_JOB_NAME", name, sizeof(name));
-    /* a batch job's output is where the job was told to run, not where it was submitted */
-    if (step.job.step == PFR_STEP_BATCH)
-        submit = NULL;
-    if (pfr_choose_place(choice, &step.job, variable(sp, PFR_DIR_VARIABLE, job_dir, sizeof(job_dir)),
-                         submit, cwd, step.dir, sizeof(step.dir)) < 0) {
+    if (!settle_place(sp, choice)) {
         pfr_warning("no directory can be made out of 'dir=%s'; measuring without files",
                     choice->spec.dir);
         return;
     }
-    spank_setenv(sp, PFR_DIR_VARIABLE, step.dir, 1);
     if (variable(sp, "SLURM_UMASK", mask, sizeof(mask)))
         tell("umask %s", mask);
-    tell("dir %s", step.dir);
+    /* how often it was requeued is told to the batch script alone: see below */
+    tell(step.job.step == PFR_STEP_BATCH ? "presume %s" : "dir %s", step.dir);
+}
+
+/*
+ * In the task of a batch job, before its exec: there the count of restarts is
+ * in the environment at last. The socket is ours as well as slurmstepd's.
+ */
+void pfr_step_child(spank_t sp, const struct pfr_choice *choice)
+{
+    if (step.job.step != PFR_STEP_BATCH || !step.dir[0])
+        return;
+    step.job.restarts = variable_number(sp, "SLURM_RESTART_COUNT", 0);
+    tell("fact restart_count=%lld", (long long)step.job.restarts);
+    if (settle_place(sp, choice))
+        tell("dir %s", step.dir);
 }
 
 /* Where it is can be seen only now; nothing is kept open (see forget_sampler). */
 static void find_totals(pid_t pid)
 {
+    pfr_env_init(&step.env, "");
     step.target_known =
         pfr_cgtarget_resolve(&step.env, pid, 1, PFR_LEVEL_STEP, &step.target) == 0;
 }
@@ -429,7 +505,7 @@ static void write_totals(spank_t sp, const struct pfr_choice *choice)
     add(&arguments, "--dir=%s", step.dir);
     add(&arguments, "--lost=%lld,%lld,%lld", (long long)step.peak, (long long)step.kills,
         (long long)step.cpu);
-    pfr_launch(choice->sampler, arguments.list, fds[1]);
+    launch(choice, &arguments, fds[1]);
     close(fds[0]);
     close(fds[1]);
 }

@@ -251,3 +251,18 @@ int pfr_cgtarget_resolve(const struct pfr_env *env, pid_t pid, pid_t outsider,
         judge_scope(&target->dirs[i], &other->dirs[i]);
     return 0;
 }
+
+int pfr_cgdir_outside(const struct pfr_cgdir *dir, bool v2, char *path, size_t size)
+{
+    char outside[PFR_CGPATH_SIZE];
+    size_t cut;
+
+    if (!dir->dir[0] || !pfr_level_outside(dir->path, v2, outside, sizeof(outside)))
+        return 0;
+    /* the directory is the mount and what of the path is below its root */
+    cut = strlen(dir->path) - (strlen(dir->dir) - strlen(dir->mount));
+    if (strlen(outside) < cut ||
+        (size_t)snprintf(path, size, "%s%s/cgroup.procs", dir->mount, outside + cut) >= size)
+        return -EXDEV;
+    return 1;
+}

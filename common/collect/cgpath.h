@@ -59,4 +59,11 @@ int pfr_cgtarget_resolve(const struct pfr_env *env, pid_t pid, pid_t outsider,
 /* What is not narrower than in `wider` is not scoped: a task without a cgroup of its own. */
 void pfr_cgtarget_narrow(struct pfr_cgtarget *target, const struct pfr_cgtarget *wider);
 
+/*
+ * The cgroup.procs file of the place outside the step that this directory is
+ * in (level.h): 1 and path, 0 when there is nothing to leave, -EXDEV when the
+ * place is not below what is mounted.
+ */
+int pfr_cgdir_outside(const struct pfr_cgdir *dir, bool v2, char *path, size_t size);
+
 #endif

@@ -43,28 +43,3 @@ bool pfr_level_outside(const char *path, bool v2, char *outside, size_t size)
         p--;
     return copy(path, (size_t)(p - path), "system", outside, size);
 }
-
-static bool v2_node(const char *path, char *node, size_t size)
-{
-    static const char scope[] = "_slurmstepd.scope";
-
-    for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
-        size_t length = strcspn(p + 1, "/"), tail = sizeof(scope) - 1;
-
-        if (length > tail && strncmp(p + 1 + length - tail, scope, tail) == 0)
-            return copy(p + 1, length - tail, "", node, size);
-    }
-    return false;
-}
-
-bool pfr_level_node(const char *path, bool v2, char *node, size_t size)
-{
-    const char *p = component(path, "slurm_");
-
-    if (v2)
-        return v2_node(path, node, size);
-    if (!p || strncmp(p + 1 + strcspn(p + 1, "/"), "/uid_", 5) != 0)
-        return false;
-    p += strlen("/slurm_");
-    return *p != '/' && copy(p, strcspn(p, "/"), "", node, size);
-}

@@ -26,13 +26,4 @@ bool pfr_level_step(const char *path, bool v2, char *step, size_t size);
  */
 bool pfr_level_outside(const char *path, bool v2, char *outside, size_t size);
 
-/*
- * The name of the node, where several slurmd share a host and so its name:
- *   v1  /slurm_n1/uid_7/...                           -> n1
- *   v2  /system.slice/n1_slurmstepd.scope/...         -> n1
- * False when the path does not say. (SLURMD_NODENAME in a step's environment
- * may be that of the node on which its srun ran.)
- */
-bool pfr_level_node(const char *path, bool v2, char *node, size_t size);
-
 #endif

@@ -3,7 +3,7 @@
 # signals are its own, and nothing is left behind.
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 45
+plan 46
 cd "$work" || exit 1
 
 cgroups_left() { find /sys/fs/cgroup -type d -name "profres-$1" 2>/dev/null; }
@@ -75,6 +75,12 @@ started+=("$sleeper")
 ok "... and it lives on" kill -0 "$sleeper"
 ok "its cgroup is gone all the same" test -z "$(find /sys/fs/cgroup -name 'profres-*' -newer "$work/bare" 2>/dev/null)"
 kill "$sleeper"
+
+"$profres" run -q -d forks -- sh -c 'for k in 1 2 3; do (i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done) & done; sleep 0.1' &
+runner=$!
+started+=("$runner")
+wait $runner
+ok "also when what stays forks on and on" test -z "$(cgroups_left $runner)"
 
 # --- by the process tree, as an ordinary user ---
 mkdir user && chmod 777 user

@@ -62,7 +62,7 @@ like() { # TEXT GOT PATTERN
 # near TEXT GOT EXPECTED TOLERANCE: |got - expected| <= tolerance
 near() {
     count=$((count + 1))
-    if awk -v a="$2" -v b="$3" -v t="$4" 'BEGIN { d = a - b; exit !(a != "" && b != "" && d <= t && -d <= t) }'; then
+    if awk -v a="$2" -v b="$3" -v t="$4" 'BEGIN { d = a - b; t += 1e-9; exit !(a != "" && b != "" && d <= t && -d <= t) }'; then
         echo "ok $count - $1 ($2 against $3)"
     else
         failures=$((failures + 1))

@@ -34,13 +34,15 @@ static void resolve(struct bench *bench, const char *tree)
 {
     fixture_open(&bench->fixture, tree);
     assert_int_equal(
-        pfr_cgtarget_resolve(&bench->fixture.env, 5001, getpid(), PFR_LEVEL_OWN, &bench->target), 0);
+        pfr_cgtarget_resolve(&bench->fixture.env, 5001, getpid(),
+                             PFR_LEVEL_OWN, &bench->target), 0);
 }
 
 static void again(struct bench *bench)
 {
     assert_int_equal(
-        pfr_cgtarget_resolve(&bench->fixture.env, 5001, getpid(), PFR_LEVEL_OWN, &bench->target), 0);
+        pfr_cgtarget_resolve(&bench->fixture.env, 5001, getpid(),
+                             PFR_LEVEL_OWN, &bench->target), 0);
 }
 
 static void assert_scoped(const struct bench *bench, enum pfr_controller controller,
@@ -293,11 +295,14 @@ static void missing_process_or_mounts_is_an_error(void **state)
     struct bench *bench = *state;
 
     resolve(bench, "v2-slurm");
-    assert_int_equal(pfr_cgtarget_resolve(&bench->fixture.env, 9, getpid(), PFR_LEVEL_OWN, &bench->target),
+    assert_int_equal(pfr_cgtarget_resolve(&bench->fixture.env, 9, getpid(),
+                                          PFR_LEVEL_OWN, &bench->target),
                      -ESRCH);
-    assert_int_equal(pfr_cgtarget_resolve(&bench->fixture.env, 5001, 9, PFR_LEVEL_OWN, &bench->target), -ESRCH);
+    assert_int_equal(pfr_cgtarget_resolve(&bench->fixture.env, 5001, 9,
+                                          PFR_LEVEL_OWN, &bench->target), -ESRCH);
     fixture_remove(&bench->fixture, "proc/self/mountinfo");
-    assert_int_equal(pfr_cgtarget_resolve(&bench->fixture.env, 5001, getpid(), PFR_LEVEL_OWN, &bench->target),
+    assert_int_equal(pfr_cgtarget_resolve(&bench->fixture.env, 5001, getpid(),
+                                          PFR_LEVEL_OWN, &bench->target),
                      -ENOENT);
 }
 

@@ -46,7 +46,8 @@ static void start(struct bench *bench, enum pfr_metric_id only)
         if (only == PFR_METRIC_NONE || only == (enum pfr_metric_id)id)
             pfr_metric_set_add(&bench->wanted, (enum pfr_metric_id)id);
     assert_int_equal(
-        pfr_cgtarget_resolve(&bench->fixture.env, 5001, getpid(), PFR_LEVEL_OWN, &bench->target), 0);
+        pfr_cgtarget_resolve(&bench->fixture.env, 5001, getpid(),
+                             PFR_LEVEL_OWN, &bench->target), 0);
     pfr_availability_init(&bench->have);
     pfr_cgroup_open(&bench->cgroup, &bench->fixture.env, &bench->target, &bench->wanted,
                     &bench->have);

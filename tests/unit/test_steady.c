@@ -370,7 +370,8 @@ static void v1_sees_those_who_join_later(void **state)
         SKIP_BECAUSE("no cgroup v1 freezer in which a directory can be made");
     pfr_env_init(&env, "");
     add_child(bench, bench->cgroup);
-    assert_int_equal(pfr_cgtarget_resolve(&env, bench->children[0], getpid(), PFR_LEVEL_OWN, &target), 0);
+    assert_int_equal(pfr_cgtarget_resolve(&env, bench->children[0], getpid(),
+                                          PFR_LEVEL_OWN, &target), 0);
     assert_int_equal(pfr_track_open(&track, &env, &target, getpid()), 0);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(pfr_track_list(&track), 1);
@@ -400,7 +401,8 @@ static void v2_list_follows_through_one_fd(void **state)
         SKIP_BECAUSE("no cgroup v2 hierarchy in which a directory can be made");
     pfr_env_init(&env, "");
     add_child(bench, bench->cgroup);
-    assert_int_equal(pfr_cgtarget_resolve(&env, bench->children[0], getpid(), PFR_LEVEL_OWN, &target), 0);
+    assert_int_equal(pfr_cgtarget_resolve(&env, bench->children[0], getpid(),
+                                          PFR_LEVEL_OWN, &target), 0);
     assert_int_equal(pfr_track_open(&track, &env, &target, getpid()), 0);
     assert_int_equal(pfr_track_list(&track), 1);
     add_child(bench, bench->cgroup);

@@ -39,7 +39,8 @@ static int close_bench(void **state)
 static void start(struct bench *bench, pid_t root)
 {
     assert_int_equal(
-        pfr_cgtarget_resolve(&bench->fixture.env, 5001, getpid(), PFR_LEVEL_OWN, &bench->target), 0);
+        pfr_cgtarget_resolve(&bench->fixture.env, 5001, getpid(),
+                             PFR_LEVEL_OWN, &bench->target), 0);
     assert_int_equal(pfr_track_open(&bench->track, &bench->fixture.env, &bench->target, root), 0);
 }
 

@@ -5,12 +5,17 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
 #include "common/base/fd.h"
+
+/* How often its removal is tried, 5 ms apart. */
+#define REMOVE_TRIES 400
 
 /*
  * Those that only account. Not cpu and not cpuset: a group of one's own there
@@ -170,21 +175,17 @@ int pfr_cage_enter(struct pfr_cage *cage, pid_t pid)
 
 static void move_processes(const char *from, const char *to)
 {
-    char text[65536];
+    char path[PATH_MAX], line[32];
+    PFR_AUTO_FILE *procs = NULL;
 
-    read_in(from, "cgroup.procs", text, sizeof(text));
-    for (char *p = text; *p;) {
-        int pid = 0, used = 0;
-
-        if (sscanf(p, "%d\n%n", &pid, &used) != 1 || used == 0)
-            break;
-        write_pid(to, (pid_t)pid);
-        p += used;
-    }
+    if ((size_t)snprintf(path, sizeof(path), "%s/cgroup.procs", from) < sizeof(path))
+        procs = fopen(path, "re");
+    while (procs && fgets(line, sizeof(line), procs))
+        write_pid(to, (pid_t)strtol(line, NULL, 10));
 }
 
-/* The command may have made cgroups of its own below. */
-static void remove_v2(const char *path, const char *home)
+/* The command may have made cgroups of its own below. True when it is gone. */
+static bool remove_v2(const char *path, const char *home)
 {
     PFR_AUTO_DIR *dir = opendir(path);
     struct dirent *entry;
@@ -197,18 +198,49 @@ static void remove_v2(const char *path, const char *home)
             remove_v2(child, home);
     }
     move_processes(path, home);
-    rmdir(path);
+    return rmdir(path) == 0 || errno == ENOENT;
 }
 
-void pfr_cage_remove(struct pfr_cage *cage)
+static bool remove_v1(const struct pfr_cage *cage, enum pfr_controller controller)
 {
+    char path[PFR_CGPATH_SIZE + 32];
+
+    cgroup_delete_cgroup_ext(cage->v1[controller], CGFLAG_DELETE_RECURSIVE);
+    snprintf(path, sizeof(path), "%s/profres-%d", cage->own.dirs[controller].dir, (int)getpid());
+    return access(path, F_OK) < 0;
+}
+
+/* True when nothing is left. */
+static bool remove_all(struct pfr_cage *cage)
+{
+    bool gone = true;
+
     for (int i = 0; i < PFR_CONTROLLER_COUNT; i++) {
         if (!cage->v1[i])
             continue;
-        cgroup_delete_cgroup_ext(cage->v1[i], CGFLAG_DELETE_RECURSIVE);
-        cgroup_free(&cage->v1[i]);
+        if (remove_v1(cage, (enum pfr_controller)i))
+            cgroup_free(&cage->v1[i]);
+        else
+            gone = false;
     }
-    if (cage->v2[0])
-        remove_v2(cage->v2, cage->own.dirs[PFR_UNIFIED].dir);
-    cage->v2[0] = '\0';
+    if (cage->v2[0] && remove_v2(cage->v2, cage->own.dirs[PFR_UNIFIED].dir))
+        cage->v2[0] = '\0';
+    return gone && !cage->v2[0];
+}
+
+/*
+ * Busy: something was forked while we moved what was there, or a process is
+ * ending, which is no longer listed, cannot be moved and may take its time to
+ * give back its memory.
+ */
+int pfr_cage_remove(struct pfr_cage *cage)
+{
+    const struct timespec pause = { .tv_nsec = 5000000 };
+
+    for (int tries = 0; tries < REMOVE_TRIES; tries++) {
+        if (remove_all(cage))
+            return 0;
+        nanosleep(&pause, NULL);
+    }
+    return -EBUSY;
 }

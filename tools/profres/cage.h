@@ -22,7 +22,10 @@ int pfr_cage_make(struct pfr_cage *cage, const struct pfr_env *env);
 /* Puts a process in. 0, or -errno and then it is in none of them for sure. */
 int pfr_cage_enter(struct pfr_cage *cage, pid_t pid);
 
-/* Removes it; processes that are still there come to where we are. */
-void pfr_cage_remove(struct pfr_cage *cage);
+/*
+ * Removes it; processes that are still there come to where we are. 0, or
+ * -EBUSY when a process was still ending in it after two seconds.
+ */
+int pfr_cage_remove(struct pfr_cage *cage);
 
 #endif

@@ -551,7 +551,9 @@ int pfr_command_run(int argc, char **argv)
         complain("%s: %s", run.command[0], strerror(r));
     supervise(&run, signals);
     conclude(&run);
-    pfr_cage_remove(&run.cage);
+    if (pfr_cage_remove(&run.cage) < 0)
+        complain("a process of the command is still ending; its cgroup profres-%d is left",
+                 (int)getpid());
     report(&run);
     return WIFSIGNALED(run.status) ? 128 + WTERMSIG(run.status) : WEXITSTATUS(run.status);
 }

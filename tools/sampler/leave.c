@@ -11,7 +11,6 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/fd.h"
-#include "common/collect/level.h"
 
 static int write_text(const char *path, const char *text)
 {
@@ -23,18 +22,11 @@ static int write_text(const char *path, const char *text)
 /* One hierarchy; 0 also when there is nothing to leave in it. */
 static int leave_one(const struct pfr_cgdir *dir, bool v2)
 {
-    char outside[PFR_CGPATH_SIZE], path[3 * PFR_CGPATH_SIZE], pid[16];
-    size_t cut;
+    char path[3 * PFR_CGPATH_SIZE], pid[16];
+    int r = pfr_cgdir_outside(dir, v2, path, sizeof(path));
 
-    if (!dir->dir[0] || !pfr_level_outside(dir->path, v2, outside, sizeof(outside)))
-        return 0;
-    /* the directory is the mount and what of the path is below its root */
-    cut = strlen(dir->path) - (strlen(dir->dir) - strlen(dir->mount));
-    if (strlen(outside) < cut)
-        return -EXDEV;
-    snprintf(path, sizeof(path), "%s%s/cgroup.procs", dir->mount, outside + cut);
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
-    return write_text(path, pid);
+    return r > 0 ? write_text(path, pid) : r;
 }
 
 int pfr_leave_step(const struct pfr_env *env)

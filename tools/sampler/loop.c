@@ -60,7 +60,39 @@ static void on_go(struct pfr_session *session, int control)
         return; /* it was refused */
     pfr_session_go(session);
     pfr_control_send(control, "ready");
-    pfr_session_publish(session); /* the tasks need not wait for the disk */
+    if (!session->dir_presumed)
+        pfr_session_publish(session); /* the tasks need not wait for the disk */
+}
+
+/*
+ * Where the files go. A presumed directory is used from the next tick on, if
+ * until then no other is named.
+ */
+static void on_dir(struct pfr_session *session, const char *dir, bool presumed)
+{
+    static char kept[PATH_MAX + 16];
+
+    if (session->files_open)
+        return;
+    snprintf(kept, sizeof(kept), "%s", dir);
+    session->options.dir = kept;
+    session->dir_presumed = presumed;
+    if (session->started && !presumed)
+        pfr_session_publish(session);
+}
+
+/* One that was not known when we were started; room for a few. */
+static void on_fact(struct pfr_session *session, const char *fact)
+{
+    static char kept[4][64];
+    static int used;
+
+    if (used < 4 && session->options.fact_count < PFR_FACTS_MAX) {
+        snprintf(kept[used], sizeof(kept[used]), "%.63s", fact);
+        session->options.facts[session->options.fact_count++] = kept[used++];
+        memcpy(session->info.facts, session->options.facts, sizeof(session->info.facts));
+        session->info.fact_count = session->options.fact_count;
+    }
 }
 
 static void on_exit_notice(struct pfr_session *session, int control, const char *text)
@@ -124,7 +156,6 @@ static void finish(struct pfr_session *session, int control)
 
 static void on_message(struct pfr_session *session, int control, const char *text)
 {
-    static char dir[PATH_MAX + 16];
     unsigned mask;
 
     if (strncmp(text, "start ", 6) == 0)
@@ -139,10 +170,12 @@ static void on_message(struct pfr_session *session, int control, const char *tex
         finish(session, control);
     else if (sscanf(text, "umask %o", &mask) == 1)
         umask(mask);
-    else if (strncmp(text, "dir ", 4) == 0 && !session->files_open) {
-        snprintf(dir, sizeof(dir), "%s", text + 4);
-        session->options.dir = dir;
-    }
+    else if (strncmp(text, "dir ", 4) == 0)
+        on_dir(session, text + 4, false);
+    else if (strncmp(text, "presume ", 8) == 0)
+        on_dir(session, text + 8, true);
+    else if (strncmp(text, "fact ", 5) == 0)
+        on_fact(session, text + 5);
 }
 
 /* Reads what is there. False when the other side has closed. */

@@ -263,6 +263,8 @@ void pfr_session_tick(struct pfr_session *session)
         return;
     take_sample(session);
     end_window_if_due(session);
+    if (!session->files_open)
+        pfr_session_publish(session); /* into a directory that was but presumed */
     if (session->state == PFR_DRAINING && !session->drain_written) {
         session->drain_written = true; /* tasks are over, something still runs (R69) */
         pfr_session_publish(session);

@@ -63,7 +63,7 @@ struct pfr_session {
     struct pfr_task *tasks;
     struct pfr_cgroup **meters; /* by task: its own cgroup; NULL = it has none */
     struct pfr_totals totals;
-    bool files_open;
+    bool files_open, dir_presumed;
     int64_t rusage_cpu, rusage_max_rss; /* of the tasks that ended; 0 = none */
     int64_t window_end;
     struct pfr_cost cost;

@@ -1,0 +1,78 @@
+# The built plugin in a lab, for tests: sourced after tap.sh and lab.sh.
+# shellcheck shell=bash disable=SC2034,SC2119,SC2120,SC2154 # names of tap.sh and lab.sh
+
+# start ARG...: a lab with the plugin, or there is nothing more to see
+start() {
+    # a disk that is slow to sync, under other tests, is not what is tested here
+    cp /bin/true "/dev/shm/profres-true.$$" 2>/dev/null && "/dev/shm/profres-true.$$" &&
+        local TMPDIR=/dev/shm
+    rm -f "/dev/shm/profres-true.$$"
+    if ! lab_start "$@"; then
+        lab_log
+        echo "Bail out! no lab: $lab_why"
+        failures=1
+        exit 1
+    fi
+    # the build's own directory need not be open to the jobs' user
+    mkdir "$lab_dir/bin"
+    cp "$top_builddir"/.libs/profile_res.so "$top_builddir"/profres-sampler "$top_builddir"/profres \
+        "$lab_dir/bin"
+    use_plugin
+}
+
+# use_plugin WORD...: of plugstack.conf, over the lab's own
+use_plugin() {
+    local bin=$lab_dir/bin
+    lab_spank "optional $bin/profile_res.so sampler=$bin/profres-sampler profres=$bin/profres $*"
+}
+
+# have_plugin: whether there is one to test, else the reason in $lab_why
+have_plugin() {
+    lab_available || return
+    lab_why="the plugin was not built (no slurm/spank.h)"
+    [ -e "$top_builddir/.libs/profile_res.so" ] || return
+    lab_why="there is no jq"
+    type -P jq >/dev/null && lab_why=
+}
+
+# samplers: pids of those of the lab
+samplers() {
+    local pid
+    for pid in $(pgrep -x profres-sampler); do
+        [[ $(readlink "/proc/$pid/exe") != "$lab_dir"/* ]] || echo "$pid"
+    done
+}
+no_samplers() { [ -z "$(samplers)" ]; }
+a_sampler() { [ -n "$(samplers)" ]; }
+
+# settled: no sampler is still writing
+settled() { lab_until 5 no_samplers; }
+
+# clean: nodes idle, no cgroup of a job, no sampler
+clean() { lab_wait_idle && settled; }
+
+# files DIR: names below a directory of the jobs' user, sorted, on one line; the
+# nodes are n1, n2, ...
+files() {
+    settled
+    (cd "$lab_home/$1" 2>/dev/null && find . -type f | sed "s,^\./,,; s/lab${lab_port}n/n/" | sort | tr '\n' ' ')
+}
+
+# of DIR STEP EXPRESSION [NODE]: of a summary
+of() {
+    settled
+    jq -r "$3" "$lab_home/$1/$2/${lab_nodes[${4:-1} - 1]}.json"
+}
+
+# is_true DIR STEP EXPRESSION [NODE]: what jq makes of it
+is_true() {
+    [ "$(of "$@")" = true ] && return
+    of "$1" "$2" '.state, .tasks, .measurements.cgroup_cpu_seconds' "${4:-1}" | sed 's/^/# /'
+    return 1
+}
+
+# script NAME: standard input as an executable of the jobs' user
+script() {
+    cat >"$lab_home/$1"
+    chmod 755 "$lab_home/$1"
+}

@@ -1,0 +1,216 @@
+#!/bin/bash
+# srun, sbatch and salloc with --profile-res on a real Slurm: what is written
+# where, and that the numbers are those of the cgroup files, which the jobs read
+# themselves.
+# shellcheck disable=SC1091,SC2034,SC2119,SC2154 # names of tap.sh, lab.sh and plugin.sh
+. "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
+. "$top_srcdir/tests/slurm/lab.sh"
+. "$top_srcdir/tests/slurm/plugin.sh"
+if ! have_plugin; then
+    echo "1..0 # SKIP $lab_why; packages: $(lab_packages)"
+    exit 0
+fi
+cd "$work" || exit 1
+
+# What the job sees of its own cgroups, at its end. The step's peak has been
+# reached by then, and of CPU it uses but a little more.
+scripts() {
+    script self.sh <<'EOF'
+#!/bin/bash
+# [-m MB] [-s LOOPS] [NAME]: uses memory and CPU, then writes what it has used
+memory=0 loops=0
+while getopts m:s: o; do case $o in m) memory=$OPTARG ;; *) loops=$OPTARG ;; esac; done
+shift $((OPTIND - 1))
+[ "$memory" = 0 ] || head -c "${memory}M" /dev/zero | tail >/dev/null
+for ((i = 0; i < loops; i++)); do :; done
+m=/sys/fs/cgroup/memory$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
+c=/sys/fs/cgroup/cpuacct$(sed -n 's/^[0-9]*:cpuacct://p' /proc/self/cgroup)
+read -r step_peak <"${m%/task_*}/memory.max_usage_in_bytes"
+read -r task_peak <"$m/memory.max_usage_in_bytes"
+read -r task_cpu <"$c/cpuacct.usage"
+read -r step_cpu <"${c%/task_*}/cpuacct.usage"
+echo "$step_peak $task_peak $step_cpu $task_cpu" >"${1:-self}.$SLURM_PROCID"
+EOF
+    script three.sh <<'EOF'
+#!/bin/bash
+srun sh -c 'exit 4'
+srun --profile-res=interval=0.2,quiet true
+srun --profile-res=off true
+srun --overlap true &
+srun --overlap true &
+wait
+echo "the last line of the script"
+exit 3
+EOF
+}
+
+# seen NAME RANK: $step_peak, $task_peak, $step_cpu, $task_cpu of self.sh, in bytes and s
+seen() {
+    read -r step_peak task_peak step_cpu task_cpu <"$lab_home/$1.$2"
+    step_cpu=$(awk -v n="$step_cpu" 'BEGIN { printf "%.6f", n / 1e9 }')
+    task_cpu=$(awk -v n="$task_cpu" 'BEGIN { printf "%.6f", n / 1e9 }')
+}
+
+start nodes=4 cpus=4 KillWait=1 SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1 \
+    LaunchParameters=use_interactive_step \
+    InteractiveStepOptions='"--interactive --preserve-env ./inside.sh"'
+scripts
+
+# --- not asked for ---
+lab_srun sh -c 'ls' >out 2>err
+is "not asked for: the step runs" "$?:$(cat err)" 0:
+is "... no files" "$(files .)" "self.sh three.sh "
+"${lab_user[@]}" srun sleep 60 2>/dev/null &
+client=$!
+a_stepd() { [ -n "$(lab_stepds)" ]; }
+lab_until 10 a_stepd
+ok "... no process" no_samplers
+kill -INT $client; kill -INT $client; kill -TERM $client
+wait $client 2>/dev/null
+ok "... nothing left" clean
+
+# --- one task ---
+lab_srun --profile-res=dir=one ./self.sh -m 50 -s 100000 >out 2>err
+is "one task: exit status, no output" "$?:$(cat out)" 0:
+is "... the files" "$(files one)" "0/n1.json 0/n1.jsonl "
+seen self 0
+near "... the step's peak" "$(of one 0 .measurements.cgroup_mem_peak.max)" "$step_peak" 2000000
+near "... the task's peak" "$(of one 0 '.tasks[0].cgroup_mem_peak')" "$task_peak" 1000000
+near "... CPU of the step" "$(of one 0 .measurements.cgroup_cpu_seconds.total)" "$step_cpu" 0.05
+near "... CPU of the task" "$(of one 0 '.tasks[0].cgroup_cpu_seconds')" "$task_cpu" 0.05
+is "... slurmstepd has read the same" \
+    "$(of one 0 '.totals_at_exit | [.cgroup_mem_peak, .cgroup_cpu_seconds, .cgroup_oom_kills] | tostring')" \
+    "$(of one 0 '.measurements | [.cgroup_mem_peak.max, .cgroup_cpu_seconds.total, .cgroup_oom_kills.total] | tostring')"
+ok "... complete, nothing pending, exit 0" is_true one 0 \
+    '.state == "COMPLETE" and .n_pending == 0 and .tasks[0].exit == 0 and .tasks[0].rank == 0'
+ok "... what was given" is_true one 0 '.info.allocation | .step_mem_bytes == 200 * 1048576
+    and .job_cpus == 1 and .nodes == 1 and .tasks == 1 and .restart_count == 0'
+is "... what was run" "$(of one 0 '.info.command | join(" ")')" "./self.sh -m 50 -s 100000"
+like "... and srun says so" "$(cat err)" "profres: *.0
+  elapsed * exit 0
+  memory * charged at peak (* of 200.0 MiB allocated)*
+  CPU * of 1 allocated
+*files *$lab_home/one/0"
+is "... files are the user's, mode from the umask" \
+    "$(stat -c '%U:%G:%a' "$lab_home"/one{,/0,/0/*} | sort -u | tr '\n' ' ')" \
+    "nobody:nogroup:644 nobody:nogroup:755 "
+"${lab_user[@]}" sh -c 'umask 027; srun --profile-res=dir=mask true' 2>err
+is "... also of another umask" "$(stat -c %a "$lab_home"/mask{,/0,/0/*} | sort -u | tr '\n' ' ')" "640 750 "
+lab_srun --profile-res=dir=status sh -c 'exit 7' 2>err
+is "an exit status passes through" "$?:$(of status 0 '.tasks[0].exit')" 7:7
+lab_srun --profile-res=dir=signal sh -c 'kill -SEGV $$' 2>err
+is "so does a signal" "$?:$(of signal 0 '.tasks[0].signal')" 139:11
+lab_srun --profile-res=dir=short ./self.sh short 2>err
+seen short 0
+near "a step never sampled between: its CPU" "$(of short 0 .measurements.cgroup_cpu_seconds.total)" "$step_cpu" 0.03
+near "... its peak" "$(of short 0 .measurements.cgroup_mem_peak.max)" "$step_peak" 2000000
+ok "... the first sample was before the task's own time" is_true short 0 \
+    '.measurements.cgroup_cpu_unattributed_seconds.total >= 0 and .processes.seen >= 1'
+
+# --- four nodes, eight tasks ---
+lab_srun -N4 -n8 --ntasks-per-node=2 --profile-res=dir=four \
+    sh -c './self.sh -m $((SLURM_PROCID * 4 + 4)) eight; exit $SLURM_PROCID' 2>err
+is "4 nodes x 2 tasks: exit status" $? 7
+is "... two files for each node" "$(files four)" \
+    "0/n1.json 0/n1.jsonl 0/n2.json 0/n2.jsonl 0/n3.json 0/n3.jsonl 0/n4.json 0/n4.jsonl "
+for ((node = 1; node <= 4; node++)); do
+    is "... ranks and exits on node $node" \
+        "$(of four 0 '[.tasks[] | .rank, .exit] | tostring' $node)" \
+        "[$((node * 2 - 2)),$((node * 2 - 2)),$((node * 2 - 1)),$((node * 2 - 1))]"
+done
+for rank in 0 7; do
+    seen eight $rank
+    near "... peak of rank $rank" "$(of four 0 ".tasks[$((rank % 2))].cgroup_mem_peak" $((rank / 2 + 1)))" \
+        "$task_peak" 1000000
+    near "... CPU of rank $rank" "$(of four 0 ".tasks[$((rank % 2))].cgroup_cpu_seconds" $((rank / 2 + 1)))" \
+        "$task_cpu" 0.05
+done
+like "... srun merges the nodes" "$(cat err)" "*profres: *.0 on 4 nodes, memory of *
+  elapsed *, rank *: exit *
+*of 8 allocated*"
+lab_srun -N4 --profile-res=dir=first,nodes=first true 2>err
+is "nodes=first: one node's files" "$(files first)" "0/n1.json 0/n1.jsonl "
+like "... the brief does not wait for others" "$(cat err)" "*profres: *exit 0*"
+lab_srun -N4 --profile-res=dir=two,nodes=2,quiet true 2>err
+is "nodes=2" "$(files two)" "0/n1.json 0/n1.jsonl 0/n2.json 0/n2.jsonl "
+is "quiet: nothing is said" "$(cat err)" ""
+
+# --- batch ---
+job=$(lab_sbatch --profile-res three.sh)
+lab_wait_job "$job"
+out=$lab_home/slurm-$job.out
+is "a batch job keeps its status" "$(lab_job "$job" ExitCode)" 3:0
+is "... all steps are in one directory, but the one that is off" \
+    "$(cd "$lab_home/slurm-$job.profres" && echo *)" "0 1 3 4 batch"
+is "... each with the file of its node" "$(files "slurm-$job.profres" | tr ' ' '\n' | grep -c 'n1.json$')" 5
+ok "... a step may have its own SPEC" is_true "slurm-$job.profres" 1 .info.interval_seconds==0.2
+ok "... the others have the job's" is_true "slurm-$job.profres" 3 .info.interval_seconds==1
+is "... its exit" "$(of "slurm-$job.profres" 0 '.tasks[0].exit')" 4
+like "... the job's brief is the end of its output" "$(sed '1,/the last line of the script/d' "$out")" \
+    "profres: $job.batch
+  elapsed *exit 3
+*files * $lab_home/slurm-$job.profres/batch*"
+is "... each step's before it, but of a quiet one" "$(sed -n 's/^profres: //p' "$out" | sort | tr '\n' ' ')" \
+    "$job.0 $job.3 $job.4 $job.batch "
+
+job=$(lab_sbatch --profile-res=quiet --array=1-2 --wrap 'srun true')
+lab_wait_job "$job"
+is "an array: a directory for each member" "$(files "slurm-${job}_1.profres")$(files "slurm-${job}_2.profres")" \
+    "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl 0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
+ok "... and its number among the facts" is_true "slurm-${job}_2.profres" 0 \
+    ".info.allocation | .array_job_id == $job and .array_task_id == 2"
+is "... the job's output has no brief when it is quiet" "$(cat "$lab_home/slurm-${job}_1.out")" ""
+lab_as_user mkdir sub
+job=$(lab_sbatch --profile-res=quiet -D "$lab_home/sub" --wrap 'srun true; cd /; srun true')
+lab_wait_job "$job"
+is "sbatch -D: beside the job's output" "$(cd "$lab_home/sub" && echo slurm-*; files "sub/slurm-$job.profres")" \
+    "slurm-$job.out slurm-$job.profres
+0/n1.json 0/n1.jsonl 1/n1.json 1/n1.jsonl batch/n1.json batch/n1.jsonl "
+# shellcheck disable=SC2016 # the job's
+job=$(lab_srun -D "$lab_home/sub" --profile-res sh -c 'pwd >&2; echo $SLURM_JOB_ID' 2>err)
+is "srun -D: where it was typed" "$(head -n 1 err):$(files "slurm-$job.profres")" "$lab_home/sub:0/n1.json 0/n1.jsonl "
+like "... and srun finds it there" "$(cat err)" "*exit 0*files*$lab_home/slurm-$job.profres/0"
+# 22.05 does not tell the batch step of the option then; from 23.11 it does
+job=$(lab_sbatch --profile-res=quiet --export=NONE --wrap 'srun true')
+lab_wait_job "$job"
+like "sbatch --export=NONE: the steps are measured" "$(files "slurm-$job.profres")" "0/n1.json 0/n1.jsonl *"
+
+# --- requeue ---
+job=$(lab_sbatch --requeue --profile-res=quiet --wrap 'srun true; touch "up.$SLURM_RESTART_COUNT"
+    [ -n "$SLURM_RESTART_COUNT" ] || sleep 60')
+lab_until 10 test -e "$lab_home/up."
+lab_client scontrol requeue "$job"
+again() { lab_client scontrol update jobid="$job" starttime=now; test -e "$lab_home/up.1"; }
+ok "a job that is requeued runs again" lab_until 20 again
+lab_wait_job "$job"
+is "... into a directory of its own" "$(files "slurm-$job.r1.profres")" "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
+is "... beside the first" "$(files "slurm-$job.profres")" "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
+is "... which was complete, too" "$(of "slurm-$job.profres" batch '.state, .tasks[0].signal' | tr '\n' ' ')" "COMPLETE 15 "
+is "... the count is among the facts" "$(of "slurm-$job.r1.profres" 0 .info.allocation.restart_count)" 1
+ok "nothing is left of all these" clean
+
+# --- salloc, heterogeneous jobs ---
+script inside.sh <<'EOF'
+#!/bin/sh
+srun --overlap true
+echo "inside $SLURM_JOB_ID"
+EOF
+lab_as_user salloc --profile-res=quiet >out 2>err </dev/null
+job=$(sed -n 's/^inside //p' out)
+is "salloc: the interactive step and those inside" "$(files "slurm-$job.profres")" \
+    "0/n1.json 0/n1.jsonl interactive/n1.json interactive/n1.jsonl "
+# shellcheck disable=SC2016 # the job's
+job=$(lab_srun --profile-res -n1 sh -c 'echo $SLURM_JOB_ID' : -n1 true 2>err)
+is "a heterogeneous step: both parts in one directory" "$(files "slurm-$job.profres")" \
+    "0/n1.json 0/n1.jsonl 0/n2.json 0/n2.jsonl "
+job=$(lab_sbatch --profile-res=quiet -n1 : -n1 <<'EOF'
+#!/bin/sh
+srun --het-group=0,1 true
+EOF
+)
+lab_wait_job "$job"
+is "a heterogeneous job, too" "$(files "slurm-$job.profres")" \
+    "0/n1.json 0/n1.jsonl 0/n2.json 0/n2.jsonl batch/n1.json batch/n1.jsonl "
+ok "nothing is left of these" clean
+
+plan $count
