@@ -83,7 +83,7 @@ static int set_up(void **state)
     unsetenv("SLURM_PROFILE_RES");
     unsetenv("SBATCH_PROFILE_RES");
     unsetenv("SALLOC_PROFILE_RES");
-    unsetenv("SLURM_PROFILE_RES_DIR");
+    unsetenv("SLURM_PROFILE_RES_BASE");
     host_setenv("SLURM_SUBMIT_DIR", out);
     return 0;
 }
@@ -148,13 +148,21 @@ static void begin(const char *option)
     hook("init_post_opt");
 }
 
+/* Of the tasks: they wait before their exec until all are known, as Slurm's do. */
+static int released[2], ready[2];
+
 static pid_t fork_task(void)
 {
     pid_t child = fork();
+    char byte;
 
     if (child == 0) {
-        pause();
-        _exit(0);
+        close(released[1]);
+        if (read(released[0], &byte, 1) == 0 &&
+            host_hook("task_init", word_count, words) == 0)
+            close(ready[1]);
+        for (;;)
+            pause();
     }
     assert_true(child > 0);
     return child;
@@ -162,8 +170,10 @@ static pid_t fork_task(void)
 
 static void fork_tasks(void)
 {
-    char cwd[4096];
+    char cwd[4096], byte;
 
+    assert_int_equal(pipe2(released, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
     assert_non_null(getcwd(cwd, sizeof(cwd)));
     assert_int_equal(chdir(out), 0);
     hook("user_init");
@@ -173,6 +183,11 @@ static void fork_tasks(void)
         hook("task_post_fork");
     }
     host.task = -1;
+    close(released[0]);
+    close(released[1]);
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 0); /* all are past task_init */
+    close(ready[0]);
 }
 
 static void end_tasks(void)
@@ -271,7 +286,7 @@ static void allocation_is_told(void **state)
                "arg --fact=step_mem_bytes=1048576000\narg --fact=array_job_id=4700\n"
                "arg --fact=array_task_id=7\narg --fact=restart_count=3\n");
     await_line("msg umask 0027\n");
-    assert_non_null(strstr(host_getenv("SLURM_PROFILE_RES_DIR"), "/out/slurm-4700_7.r3.profres"));
+    assert_non_null(strstr(recorded(), "/out/slurm-4700_7.r3.profres\n"));
 }
 
 /* 22.05 calls the callback twice, and writes "nothing" in three ways. */
@@ -306,7 +321,7 @@ static void not_asked_for(void **state)
     walk(NULL);
     poll(NULL, 0, 100);
     assert_string_equal(recorded(), "");
-    assert_null(host_getenv("SLURM_PROFILE_RES_DIR"));
+    assert_null(host_getenv("SLURM_PROFILE_RES_BASE"));
     assert_string_equal(host.log, "");
 }
 
@@ -443,44 +458,68 @@ static void wrong_words_are_not_fatal_in_a_step(void **state)
     poll(NULL, 0, 100);
     assert_string_equal(recorded(), "");
     assert_non_null(strstr(host.log, "'intervall=1' is not a word"));
-    assert_non_null(strstr(host.log, "in the environment: 'interval=never' cannot be used"));
+    assert_non_null(strstr(host.log, "SLURM_PROFILE_RES: 'interval=never' cannot be used"));
 }
 
 /* ---- places ---- */
 
+/* The job's own directory may be another than that of a step inside. */
 static void inner_steps_follow_the_batch_step(void **state)
 {
     (void)state;
     use_fake("record");
-    host_setenv("SLURM_PROFILE_RES_DIR", "/where/the/job/is");
+    host_setenv("SLURM_PROFILE_RES_BASE", "4711:/where/the/job/is");
     walk("");
-    await_line("msg dir /where/the/job/is\n");
-    assert_string_equal(host_getenv("SLURM_PROFILE_RES_DIR"), "/where/the/job/is");
+    await_line("msg dir /where/the/job/is/slurm-4711.profres\n");
 }
 
-static void own_directory_is_over_the_jobs(void **state)
-{
-    (void)state;
-    use_fake("record");
-    host_setenv("SLURM_PROFILE_RES_DIR", "/where/the/job/is");
-    host_setenv("SLURM_JOB_NAME", "fit");
-    walk("dir=/else/%x");
-    await_line("msg dir /else/fit\n");
-}
-
-/* A batch job's output is where it runs (sbatch -D), not where it was submitted. */
-static void batch_step_is_where_it_runs(void **state)
+/* sbatch inside a job that is measured: the inner job has its own place. */
+static void base_of_another_job(void **state)
 {
     char line[400];
 
     (void)state;
     use_fake("record");
-    host.step = 0xfffffffb;
-    host_setenv("SLURM_SUBMIT_DIR", "/submitted/here");
+    host_setenv("SLURM_PROFILE_RES_BASE", "47:/where/another/job/is");
     walk("");
     snprintf(line, sizeof(line), "msg dir %s/slurm-4711.profres\n", out);
     await_line(line);
+}
+
+static void own_directory_is_below_the_jobs(void **state)
+{
+    (void)state;
+    use_fake("record");
+    host_setenv("SLURM_PROFILE_RES_BASE", "4711:/where/the/job/is");
+    host_setenv("SLURM_JOB_NAME", "fit");
+    walk("dir=prof/%x");
+    await_line("msg dir /where/the/job/is/prof/fit\n");
+    host_unload();
+    walk("dir=/else/%x");
+    await_line("msg dir /else/fit\n");
+}
+
+/*
+ * A batch job's output is where it runs (sbatch -D), not where it was submitted;
+ * and how often it was requeued is known in its task only.
+ */
+static void batch_step_is_where_it_runs(void **state)
+{
+    char line[1000];
+
+    (void)state;
+    use_fake("record");
+    host.step = 0xfffffffb;
+    host_setenv("SLURM_SUBMIT_DIR", "/submitted/here");
+    host_setenv("SLURM_RESTART_COUNT", "2");
+    walk("");
     await_line("arg --step=batch\n");
+    assert_no_line("arg --fact=restart_count");
+    await_line("msg fact restart_count=2\n");
+    snprintf(line, sizeof(line), "msg dir %s/slurm-4711.r2.profres\n", out);
+    await_line(line);
+    snprintf(line, sizeof(line), "4711:%s", out);
+    assert_string_equal(host_getenv("SLURM_PROFILE_RES_BASE"), line);
 }
 
 static void no_directory_is_no_disaster(void **state)
@@ -914,7 +953,8 @@ int main(void)
         CASE(site_bounds_the_interval),
         CASE(wrong_words_are_not_fatal_in_a_step),
         CASE(inner_steps_follow_the_batch_step),
-        CASE(own_directory_is_over_the_jobs),
+        CASE(base_of_another_job),
+        CASE(own_directory_is_below_the_jobs),
         CASE(batch_step_is_where_it_runs),
         CASE(no_directory_is_no_disaster),
         CASE(batch_step_says_the_brief),
