@@ -75,7 +75,8 @@ static int find_place(const struct pfr_choice *choice, char *path, size_t size)
 
     if (!getcwd(cwd, sizeof(cwd)))
         cwd[0] = '\0';
-    return pfr_choose_place(choice, &job, getenv(PFR_BASE_VARIABLE), getenv("SLURM_SUBMIT_DIR"), cwd,
+    return pfr_choose_place(choice, &job, getenv(PFR_BASE_VARIABLE),
+                            getenv("SLURM_SUBMIT_DIR"), cwd,
                             path, size);
 }
 
