@@ -116,9 +116,11 @@ static void take_environment(const char *name, const char *value, bool remote)
 
 static const char *environment_name(spank_context_t context)
 {
-    if (context == S_CTX_ALLOCATOR)
-        return getenv("SBATCH_PROFILE_RES") ? "SBATCH_PROFILE_RES" : "SALLOC_PROFILE_RES";
-    return "SLURM_PROFILE_RES";
+    if (context != S_CTX_ALLOCATOR)
+        return "SLURM_PROFILE_RES";
+    /* Slurm does not say which of the two this is */
+    return strcmp(program_invocation_short_name, "salloc") == 0 ? "SALLOC_PROFILE_RES"
+                                                                : "SBATCH_PROFILE_RES";
 }
 
 /* What was said to sbatch or salloc holds for the steps inside, too. */
