@@ -234,6 +234,13 @@ static void forget_sampler(void)
     step.control = -1;
 }
 
+static void mourn_sampler(void)
+{
+    forget_sampler();
+    pfr_warning("the sampler of step %u.%s has ended early; the step goes on", step.job.job,
+                step.step);
+}
+
 static bool has_sampler(void)
 {
     return step.control >= 0 && !step.lost;
@@ -252,7 +259,7 @@ static void tell(const char *format, ...)
     vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
     if (pfr_control_send(step.control, "%s", text) == -EPIPE)
-        forget_sampler();
+        mourn_sampler();
 }
 
 static void heed(const char *text)
@@ -283,9 +290,7 @@ static void hear(const char *wanted, int timeout_ms)
             step.slow = true;
             pfr_info("the sampler takes too long; not waiting for it any more");
         } else if (n <= 0) {
-            forget_sampler();
-            pfr_warning("the sampler of step %u.%s has ended early; the step goes on", step.job.job,
-                        step.step);
+            mourn_sampler();
         } else {
             heed(text);
         }

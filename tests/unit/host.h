@@ -1,0 +1,49 @@
+/*
+ * A host that only pretends to be Slurm: it has the functions that the plugin
+ * expects of slurmstepd and of srun, loads the built plugin and calls its hooks.
+ */
+#ifndef PFR_TESTS_HOST_H
+#define PFR_TESTS_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <slurm/spank.h>
+
+#define HOST_TASKS 8
+
+struct host {
+    spank_context_t context;
+    uint32_t job, step, array_job, array_task, nodes, node, tasks;
+    uint64_t job_mem, step_mem; /* MB */
+    int task;                   /* of the hook that runs; -1 = none */
+    pid_t pids[HOST_TASKS];
+    int status[HOST_TASKS];
+    char env[32][2][512]; /* the job's */
+    int env_count;
+    bool contain;       /* as with SlurmdParameters=contain_spank */
+    int64_t slowest_ms; /* of the hooks so far */
+    char log[8192];     /* what the user would see, a line each */
+    char quiet_log[4096];
+    struct spank_option *option;
+    void *plugin;
+};
+
+extern struct host host;
+
+/* Loads the plugin anew, as every process of Slurm does. */
+void host_load(spank_context_t context);
+void host_unload(void);
+
+void host_setenv(const char *name, const char *value);
+const char *host_getenv(const char *name);
+
+/* slurm_spank_<name>; its result. Words are those of plugstack.conf. */
+int host_hook(const char *name, int words, char **word);
+
+/* Calls the option's callback as Slurm does. */
+int host_option(const char *argument);
+
+#endif
