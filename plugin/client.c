@@ -75,8 +75,8 @@ static int find_place(const struct pfr_choice *choice, char *path, size_t size)
 
     if (!getcwd(cwd, sizeof(cwd)))
         cwd[0] = '\0';
-    return pfr_choose_place(choice, &job, getenv(PFR_BASE_VARIABLE), getenv("SLURM_SUBMIT_DIR"), cwd,
-                            path, size);
+    return pfr_choose_place(choice, &job, getenv(PFR_BASE_VARIABLE), getenv("SLURM_SUBMIT_DIR"),
+                            cwd, path, size);
 }
 
 /* Bounded: a child that hangs on a dead file system is left behind. */

@@ -118,7 +118,7 @@ static const char *environment_name(spank_context_t context)
 {
     if (context != S_CTX_ALLOCATOR)
         return "SLURM_PROFILE_RES";
-    /* one context for both; each has variables of its own */
+    /* Slurm does not say which of the two this is */
     return strcmp(program_invocation_short_name, "salloc") == 0 ? "SALLOC_PROFILE_RES"
                                                                 : "SBATCH_PROFILE_RES";
 }

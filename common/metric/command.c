@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/hash.h"
 
 int pfr_commands_init(struct pfr_commands *commands)
 {
@@ -24,18 +25,9 @@ void pfr_commands_release(struct pfr_commands *commands)
     commands->list = NULL;
 }
 
-static uint32_t hash_name(const char *name)
-{
-    uint32_t hash = 2166136261u;
-
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619u;
-    return hash;
-}
-
 uint32_t pfr_commands_find(struct pfr_commands *commands, const char *name)
 {
-    uint32_t cells = PFR_COUNT(commands->index), cell = hash_name(name) % cells;
+    uint32_t cells = PFR_COUNT(commands->index), cell = pfr_hash_text(name) % cells;
 
     while (commands->index[cell]) {
         uint32_t entry = commands->index[cell] - 1u;

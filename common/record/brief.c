@@ -46,7 +46,7 @@ static void duration_text(double seconds, char text[static 32])
         snprintf(text, 32, "%ld:%02ld:%02ld h", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-static bool is_complete(struct json_object *summary)
+bool pfr_summary_is_complete(struct json_object *summary)
 {
     const char *state = json_object_get_string(pfr_json_get(summary, "state"));
 
@@ -78,7 +78,7 @@ static void print_end(FILE *out, struct json_object *summary)
         return;
     duration_text(number_at(summary, "elapsed_seconds"), text);
     fprintf(out, "  elapsed     %s", text);
-    if (!is_complete(summary)) {
+    if (!pfr_summary_is_complete(summary)) {
         fputs(" when this was written\n", out);
         return;
     }
@@ -162,7 +162,7 @@ static void print_cpu(FILE *out, struct json_object *summary)
         !measured(summary, "ps_cpu_seconds_total", "total", &seconds))
         return;
     fprintf(out, "  CPU         %.2f s", seconds);
-    if (is_complete(summary) && number_at(summary, "elapsed_seconds") > 0)
+    if (pfr_summary_is_complete(summary) && number_at(summary, "elapsed_seconds") > 0)
         fprintf(out, ": %.2f cores mean", seconds / number_at(summary, "elapsed_seconds"));
     if (measured(summary, rate, "p95", &value))
         fprintf(out, ", %.2f p95", value / 100);
@@ -218,7 +218,7 @@ static void print_trouble(FILE *out, struct json_object *summary)
     if (measured(summary, "cgroup_oom_kills", "total", &value) && value > 0)
         fprintf(out, "  OOM         %.0f process%s killed: the memory limit was too low\n", value,
                 value == 1 ? "" : "es");
-    if (!is_complete(summary))
+    if (!pfr_summary_is_complete(summary))
         fprintf(out, "  INCOMPLETE  the profiler did not finish (state %s); this is what it had\n",
                 state ? state : "unknown");
     else if (number_at(summary, "n_pending") > 0)

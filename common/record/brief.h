@@ -20,6 +20,9 @@ void pfr_brief_print(FILE *out, struct json_object *summary, const char *files);
  */
 struct json_object *pfr_brief_merge(struct json_object *summaries);
 
+/* The profile is whole: its state is COMPLETE. */
+bool pfr_summary_is_complete(struct json_object *summary);
+
 /* "1.24 GiB", "512 B" */
 #define PFR_SIZE_TEXT 24
 void pfr_size_text(double bytes, char text[static PFR_SIZE_TEXT]);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/base/fd.h"
+#include "common/base/hash.h"
 #include "common/base/log.h"
 #include "common/base/parse.h"
 #include "common/record/compact.h"
@@ -305,20 +306,11 @@ static struct json_object *commands_json(const struct pfr_series *series,
     return array;
 }
 
-static uint32_t hash_text(const char *text)
-{
-    uint32_t hash = 2166136261u;
-
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619u;
-    return hash;
-}
-
 /* The command line of a process once, before its first row (R105). */
 static void announce(struct pfr_series *series, const struct pfr_usage *usage, uint32_t slot)
 {
     const struct pfr_process *process = &usage->processes->slots[slot];
-    struct pfr_announced now = { process->start_ticks, process->cmd ? hash_text(process->cmd) : 0 };
+    struct pfr_announced now = { process->start_ticks, process->cmd ? pfr_hash_text(process->cmd) : 0 };
     struct pfr_announced *known;
 
     if (!process->cmd)

@@ -44,6 +44,8 @@ exit 3
 EOF
 }
 
+not() { ! "$@"; }
+
 # seen NAME RANK: $step_peak, $task_peak, $step_cpu, $task_cpu of self.sh, in bytes and s
 seen() {
     read -r step_peak task_peak step_cpu task_cpu <"$lab_home/$1.$2"
@@ -212,5 +214,83 @@ lab_wait_job "$job"
 is "a heterogeneous job, too" "$(files "slurm-$job.profres")" \
     "0/n1.json 0/n1.jsonl 0/n2.json 0/n2.jsonl batch/n1.json batch/n1.jsonl "
 ok "nothing is left of these" clean
+
+# --- where a choice is made: command line, environment, plugstack.conf ---
+# with VARIABLE=VALUE... COMMAND...: as the user
+with() { "${lab_user[@]}" env "$@"; }
+with SLURM_PROFILE_RES=dir=env,quiet srun true 2>err
+is "SLURM_PROFILE_RES" "$(cat err):$(files env)" ":0/n1.json 0/n1.jsonl "
+with SLURM_PROFILE_RES=dir=env2,quiet srun --profile-res=dir=line,quiet true 2>err
+is "... the command line comes before it" "$(files env2):$(files line)" ":0/n1.json 0/n1.jsonl "
+with SLURM_PROFILE_RES=dir=env3 srun --profile-res=off true 2>err
+is "... also to turn it off" "$(cat err):$(files env3)" ":"
+job=$(with SBATCH_PROFILE_RES=dir=batch.%j,quiet sbatch --parsable --wrap 'srun true')
+lab_wait_job "$job"
+is "SBATCH_PROFILE_RES" "$(files "batch.$job")" "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
+with SBATCH_PROFILE_RES=dir=no SALLOC_PROFILE_RES=dir=salloc,quiet salloc srun true >out 2>err
+is "SALLOC_PROFILE_RES is salloc's" "$(files no):$(files salloc)" ":0/n1.json 0/n1.jsonl "
+job=$(lab_sbatch --profile-res=dir=%u-%x-%j-%A-%a-%%,quiet -J name --wrap true)
+lab_wait_job "$job"
+is "dir= with %u %x %j %A %a" "$(files "nobody-name-$job-$job-0-%")" "batch/n1.json batch/n1.jsonl "
+lab_srun --profile-res="dir=$lab_home/%u/deep/er" true 2>err
+like "... srun finds it, too" "$(cat err)" "profres: *exit 0*files *$lab_home/nobody/deep/er/0"
+job=$(lab_sbatch --profile-res=dir=rel,quiet -D sub --wrap 'srun true')
+lab_wait_job "$job"
+is "... a relative one is one for all steps" "$(files sub/rel)" "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
+lab_srun --profile-res=dir=cmd,cmd=off,quiet ./self.sh secret 2>err
+ok "cmd=off: no command line in the files" not grep -rq secret "$lab_home/cmd"
+is "... though what else there is" "$(of cmd 0 .state)" COMPLETE
+lab_srun --profile-res=dir=met,quiet,metrics=cgroup_mem_peak+ps_rss true 2>err
+is "metrics= limits what is recorded" "$(of met 0 '.measurements | keys | join(" ")')" cgroup_mem_peak
+
+use_plugin default=on min_interval=500ms dir=site.%j quiet
+# shellcheck disable=SC2016 # the job's
+job=$(lab_srun sh -c 'echo $SLURM_JOB_ID' 2>err)
+is "plugstack: default=on, dir=, quiet" "$(cat err):$(files "site.$job")" ":0/n1.json 0/n1.jsonl "
+lab_srun --profile-res=interval=10ms,dir=least,summary true 2>err
+is "... min_interval" "$(of least 0 .info.interval_seconds)" 0.5
+like "... a user may have the summary" "$(cat err)" "profres: *"
+# shellcheck disable=SC2016 # the job's
+job=$(lab_srun --profile-res=off sh -c 'echo $SLURM_JOB_ID' 2>err)
+is "... and turn it off" "$(files "site.$job")" ""
+use_plugin nonsense interval=2
+lab_srun --profile-res=dir=nonsense,quiet true 2>err
+like "... a wrong word is told, and left out" "$?:$(cat err)" "0:*plugstack.conf: 'nonsense'*"
+is "... not the others" "$(of nonsense 0 .info.interval_seconds)" 2
+use_plugin
+
+# --- a wrong SPEC ---
+before=$(lab_client scontrol show config | sed -n 's/^NEXT_JOB_ID *= //p')
+lab_srun --profile-res=intervall=3 true 2>err
+like "a wrong word: srun says which there are" "$?:$(cat err)" "1:srun: error: --profile-res: 'intervall=3' is not a word*interval=*metrics=*"
+lab_sbatch --profile-res=interval=3x --wrap true 2>err
+like "a wrong value: sbatch says what was meant" "$?:$(cat err)" "1:sbatch: error: --profile-res: 'interval=3x' *interval=500ms*"
+lab_as_user salloc --profile-res=metrics=ps_rsss true 2>err
+like "a wrong measurement: salloc says which is near" "$?:$(cat err)" "1:salloc: error: --profile-res: *'ps_rsss'*ps_rss*"
+with SLURM_PROFILE_RES=top=x srun true 2>err
+like "wrong in the environment: srun" "$?:$(cat err)" "1:srun: error: SLURM_PROFILE_RES: 'top=x'*top=16*"
+with SBATCH_PROFILE_RES=top=x sbatch --wrap true 2>err
+like "... sbatch" "$?:$(cat err)" "1:sbatch: error: SBATCH_PROFILE_RES: 'top=x'*"
+is "... nothing was submitted" "$(lab_client scontrol show config | sed -n 's/^NEXT_JOB_ID *= //p')" "$before"
+job=$(lab_sbatch --profile-res=quiet --wrap 'SLURM_PROFILE_RES=x srun --profile-res=rubbish true; echo $?')
+lab_wait_job "$job"
+like "in a batch job only that step fails" "$(cat "$lab_home/slurm-$job.out")" "*'rubbish' is not a word*1"
+
+# --- 50 steps in a row ---
+# fds NAME: how many a daemon has open
+fds() { find "/proc/${lab_pid[slurmd.${lab_nodes[0]}]}/fd" -mindepth 1 | wc -l; }
+lab_srun --profile-res=dir=warm,quiet true
+clean
+had=$(fds)
+processes=$(lab_processes | wc -l)
+begin=$(lab_clock)
+job=$(lab_sbatch --profile-res=quiet,dir=fifty --wrap 'for i in $(seq 50); do srun --overlap true; done')
+ok "50 steps in a row end" lab_wait_job "$job" 60
+echo "# in $(($(lab_clock) - begin)) ms"
+ok "... the nodes are idle, no cgroup, no sampler" clean
+is "... each was measured" "$(find "$lab_home/fifty" -name '*.json' -exec jq -r .state {} + | sort | uniq -c | tr -s ' ')" " 51 COMPLETE"
+is "... slurmd has no more files open" "$(fds)" "$had"
+is "... no temporary file is left" "$(find "$lab_home" -name '.*.tmp')" ""
+is "... nor a process" "$(lab_processes | wc -l)" "$processes"
 
 plan $count

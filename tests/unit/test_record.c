@@ -551,7 +551,8 @@ static void add_process(char *text, size_t size, int pid)
     size_t n = strlen(text);
 
     snprintf(text + n, size - n,
-             "{\"type\":\"process\",\"ts\":\"T\",\"pid\":%d,\"start_ticks\":7,\"ps_cmd\":\"w %d\"}\n",
+             "{\"type\":\"process\",\"ts\":\"T\",\"pid\":%d,\"start_ticks\":7,"
+             "\"ps_cmd\":\"w %d\"}\n",
              pid, pid);
 }
 

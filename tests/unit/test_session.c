@@ -370,7 +370,8 @@ static void unavailable_key_is_refused_before_anything_is_written(void **state)
     prepare(bench, "v2-rhel8", "cgroup_mem_peak");
     assert_int_equal(init(bench), 0);
     assert_int_equal(begin(bench, 5001, 0), -ENODEV); /* R35 */
-    assert_non_null(strstr(bench->error, "cgroup_mem_peak cannot be measured here: no memory.peak"));
+    assert_non_null(
+        strstr(bench->error, "cgroup_mem_peak cannot be measured here: no memory.peak"));
     assert_int_equal(count_entries(bench->fixture.out), 0);
     assert_null(pfr_session_finish(bench->session));
 }
@@ -496,7 +497,8 @@ static void commands_are_announced_once(void **state)
     start(bench, "v2-slurm", NULL);
     for (int i = 0; i < 25; i++)
         tick(bench, NULL);
-    fixture_process(&bench->fixture, 5002, &(struct fake_process){ .comm = "solver", .start = 9999500 });
+    fixture_process(&bench->fixture, 5002,
+                    &(struct fake_process){ .comm = "solver", .start = 9999500 });
     fixture_write_bytes(&bench->fixture, "proc/5002/cmdline", "solver\0\xff\x01\0", 10);
     for (int i = 0; i < 10; i++)
         tick(bench, NULL);

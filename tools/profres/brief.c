@@ -63,13 +63,6 @@ static void add_lost(int dir, const char *name, struct json_object *all)
         json_object_array_add(all, json_object_get(lost));
 }
 
-static bool is_complete(struct json_object *summary)
-{
-    const char *state = json_object_get_string(pfr_json_get(summary, "state"));
-
-    return state && strcmp(state, "COMPLETE") == 0;
-}
-
 /* An array of the summaries in the directory; *complete counts those that are. */
 static struct json_object *load(const char *path, int *complete)
 {
@@ -81,7 +74,7 @@ static struct json_object *load(const char *path, int *complete)
     while (dir && (entry = readdir(dir))) {
         if (!is_summary(entry->d_name) || !(summary = pfr_summary_load(dirfd(dir), entry->d_name)))
             continue;
-        *complete += is_complete(summary);
+        *complete += pfr_summary_is_complete(summary);
         json_object_array_add(all, summary);
     }
     if (dir)

@@ -6,8 +6,9 @@
 
 /*
  * Moves this process out of the cgroups of the step it was started in, in every
- * hierarchy; the plugin has done so before, and this makes sure. Left there it would be charged to the step, be killed with it, or
- * hold it up until the node is drained: when this fails (-errno), do not stay.
+ * hierarchy; the plugin has done so before, and this makes sure. Left there it
+ * would be charged to the step, be killed with it, or hold it up until the node
+ * is drained: when this fails (-errno), do not stay.
  */
 int pfr_leave_step(const struct pfr_env *env);
 

@@ -77,8 +77,9 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
 void pfr_session_release(struct pfr_session *session);
 
 /*
- * A task is there and has not run yet: finds out where it is. 0, or -errno with a sentence in error when nothing can be measured
- * or a named measurement cannot.
+ * A task is there and has not run yet: finds out where it is. 0, or -errno with
+ * a sentence in error when nothing can be measured, or a named measurement
+ * cannot.
  */
 int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, char *error,
                            size_t size);
