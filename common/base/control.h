@@ -8,6 +8,8 @@
  *                     exit PID WAITSTATUS STARTED ENDED CPU_NS MAXRSS
  *                     totals PEAK KILLS CPU   what the host read itself at the end
  *                     dir PATH, umask OCTAL   before go
+ *                     presume PATH            a dir that may be named again
+ *                     fact NAME=VALUE         one that was not known before
  *                     end                     finish now; so does closing
  *   sampler to host   ready | refuse TEXT     answer to go, to start
  *                     done PID                the readings at exit are taken

@@ -22,6 +22,8 @@ static void append(char *log, size_t size, const char *format, va_list ap)
 {
     size_t used = strlen(log);
 
+    if (host.slow_log)
+        usleep(2000);
     if (size - used < 600)
         return;
     vsnprintf(log + used, 500, format, ap);

@@ -23,6 +23,7 @@ struct host {
     int status[HOST_TASKS];
     char env[32][2][512]; /* the job's */
     int env_count;
+    bool slow_log;      /* it takes time to write */
     bool contain;       /* as with SlurmdParameters=contain_spank */
     int64_t slowest_ms; /* of the hooks so far */
     char log[8192];     /* what the user would see, a line each */
