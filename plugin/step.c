@@ -20,7 +20,7 @@
 #include "plugin/launch.h"
 #include "plugin/plugin.h"
 
-#define READY_MS 60  /* the first sample, before the tasks run */
+#define READY_MS 80  /* the first sample, before the tasks run */
 #define DONE_MS 30   /* the readings at a task's end */
 #define BRIEF_MS 500 /* the last lines of a batch job's output */
 

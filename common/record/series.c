@@ -310,11 +310,11 @@ static struct json_object *commands_json(const struct pfr_series *series,
 static void announce(struct pfr_series *series, const struct pfr_usage *usage, uint32_t slot)
 {
     const struct pfr_process *process = &usage->processes->slots[slot];
-    struct pfr_announced now = { process->start_ticks, process->cmd ? pfr_hash_text(process->cmd) : 0 };
-    struct pfr_announced *known;
+    struct pfr_announced *known, now = { process->start_ticks, 0 };
 
     if (!process->cmd)
         return;
+    now.cmd_hash = pfr_hash_text(process->cmd);
     if (slot >= series->announced_capacity) {
         uint32_t capacity = usage->processes->capacity;
 

@@ -52,16 +52,23 @@ settled() { lab_until 5 no_samplers; }
 clean() { lab_wait_idle && settled; }
 
 # files DIR: names below a directory of the jobs' user, sorted, on one line; the
-# nodes are n1, n2, ...
+# nodes are called n1, n2, ..., whichever Slurm has taken
 files() {
+    local list node i=0
     settled
-    (cd "$lab_home/$1" 2>/dev/null && find . -type f | sed "s,^\./,,; s/lab${lab_port}n/n/" | sort | tr '\n' ' ')
+    list=$(cd "$lab_home/$1" 2>/dev/null && find . -type f | sed 's,^\./,,' | sort)
+    for node in "${lab_nodes[@]}"; do
+        [[ $list != *"$node."* ]] || list=${list//"$node."/"n$((++i))."}
+    done
+    [ -z "$list" ] || tr '\n' ' ' <<<"$list"
 }
 
-# of DIR STEP EXPRESSION [NODE]: of a summary
+# of DIR STEP EXPRESSION [N]: of the summary of the step's first node, or Nth
 of() {
+    local summaries
     settled
-    jq -r "$3" "$lab_home/$1/$2/${lab_nodes[${4:-1} - 1]}.json"
+    summaries=("$lab_home/$1/$2"/*.json)
+    jq -r "$3" "${summaries[${4:-1} - 1]}"
 }
 
 # is_true DIR STEP EXPRESSION [NODE]: what jq makes of it

@@ -42,6 +42,15 @@ wait
 echo "the last line of the script"
 exit 3
 EOF
+    script tail.sh <<'EOF'
+#!/bin/bash
+exec tail < <(head -c 200M /dev/zero)
+EOF
+    script many.sh <<'EOF'
+#!/bin/bash
+for ((n = 0; n < 2000; n++)); do (:); done
+./self.sh many
+EOF
 }
 
 not() { ! "$@"; }
@@ -61,14 +70,14 @@ scripts
 # --- not asked for ---
 lab_srun sh -c 'ls' >out 2>err
 is "not asked for: the step runs" "$?:$(cat err)" 0:
-is "... no files" "$(files .)" "self.sh three.sh "
-"${lab_user[@]}" srun sleep 60 2>/dev/null &
+is "... no files" "$(find "$lab_home" -name '*profres*')" ""
+"${lab_user[@]}" srun sleep 60 2>err &
 client=$!
 a_stepd() { [ -n "$(lab_stepds)" ]; }
 lab_until 10 a_stepd
 ok "... no process" no_samplers
-kill -INT $client; kill -INT $client; kill -TERM $client
-wait $client 2>/dev/null
+kill -TERM "$(pgrep -P $client -x srun)"
+wait $client
 ok "... nothing left" clean
 
 # --- one task ---
@@ -80,9 +89,9 @@ near "... the step's peak" "$(of one 0 .measurements.cgroup_mem_peak.max)" "$ste
 near "... the task's peak" "$(of one 0 '.tasks[0].cgroup_mem_peak')" "$task_peak" 1000000
 near "... CPU of the step" "$(of one 0 .measurements.cgroup_cpu_seconds.total)" "$step_cpu" 0.05
 near "... CPU of the task" "$(of one 0 '.tasks[0].cgroup_cpu_seconds')" "$task_cpu" 0.05
-is "... slurmstepd has read the same" \
-    "$(of one 0 '.totals_at_exit | [.cgroup_mem_peak, .cgroup_cpu_seconds, .cgroup_oom_kills] | tostring')" \
-    "$(of one 0 '.measurements | [.cgroup_mem_peak.max, .cgroup_cpu_seconds.total, .cgroup_oom_kills.total] | tostring')"
+is "... slurmstepd has read the same peak" "$(of one 0 .totals_at_exit.cgroup_mem_peak)" \
+    "$(of one 0 .measurements.cgroup_mem_peak.max)"
+near "... and CPU" "$(of one 0 .totals_at_exit.cgroup_cpu_seconds)" "$step_cpu" 0.05
 ok "... complete, nothing pending, exit 0" is_true one 0 \
     '.state == "COMPLETE" and .n_pending == 0 and .tasks[0].exit == 0 and .tasks[0].rank == 0'
 ok "... what was given" is_true one 0 '.info.allocation | .step_mem_bytes == 200 * 1048576
@@ -182,8 +191,14 @@ job=$(lab_sbatch --requeue --profile-res=quiet --wrap 'srun true; touch "up.$SLU
     [ -n "$SLURM_RESTART_COUNT" ] || sleep 60')
 lab_until 10 test -e "$lab_home/up."
 lab_client scontrol requeue "$job"
-again() { lab_client scontrol update jobid="$job" starttime=now; test -e "$lab_home/up.1"; }
-ok "a job that is requeued runs again" lab_until 20 again
+# Slurm holds it back for two minutes
+again() {
+    [ -e "$lab_home/up.1" ] && return
+    [ "$(lab_job "$job" Reason)" != BeginTime ] || lab_client scontrol update jobid="$job" starttime=now
+    false
+}
+ok "a job that is requeued runs again" lab_until 40 again
+[ -e "$lab_home/up.1" ] || lab_client scontrol show job "$job" | sed 's/^/# /'
 lab_wait_job "$job"
 is "... into a directory of its own" "$(files "slurm-$job.r1.profres")" "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
 is "... beside the first" "$(files "slurm-$job.profres")" "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
@@ -292,5 +307,70 @@ is "... each was measured" "$(find "$lab_home/fifty" -name '*.json' -exec jq -r 
 is "... slurmd has no more files open" "$(fds)" "$had"
 is "... no temporary file is left" "$(find "$lab_home" -name '.*.tmp')" ""
 is "... nor a process" "$(lab_processes | wc -l)" "$processes"
+
+# --- ends of other kinds ---
+lab_srun --mem=40M --profile-res=dir=oom sh -c 'head -c 200M /dev/zero | tail | wc -c' >out 2>err
+status=$?
+ok "killed for memory: a status of its own" test $status -ne 0
+ok "... the kills are counted" is_true oom 0 '.measurements.cgroup_oom_kills.total >= 1
+    and .totals_at_exit.cgroup_oom_kills >= 1 and .tasks[0].cgroup_oom_kills >= 1'
+near "... the peak is the limit" "$(of oom 0 .measurements.cgroup_mem_peak.max)" $((40 << 20)) 100000
+like "... the summary says so" "$(cat err)" "*  OOM *killed: the memory limit was too low*"
+lab_srun --mem=40M --profile-res=dir=oom2 ./tail.sh 2>err
+is "the task itself is killed" "$(of oom2 0 '.tasks[0] | [.signal, .cgroup_oom_kills] | tostring')" "[9,1]"
+
+# alive NAME: a step has written its pid
+up() { [ -s "$lab_home/$1" ]; }
+job=$(lab_sbatch --profile-res=dir=cancel,quiet --wrap 'srun sh -c "echo >cancel.up; exec sleep 60"')
+lab_until 10 up cancel.up
+begin=$(lab_clock)
+lab_as_user scancel "$job"
+lab_wait_job "$job"
+ok "scancel: the job ends" test $(($(lab_clock) - begin)) -lt 10000
+is "... its step is complete" "$(of cancel 0 '[.state, .tasks[0].signal, .n_pending] | tostring')" '["COMPLETE",15,0]'
+is "... and so is the batch step" "$(of cancel batch .state)" COMPLETE
+# shellcheck disable=SC2016 # the job's
+lab_srun --profile-res=dir=stubborn,quiet sh -c 'trap "" TERM INT; echo $SLURM_JOB_ID >stubborn.up; while :; do sleep 0.1; done' 2>err &
+lab_until 10 up stubborn.up
+lab_as_user scancel "$(cat "$lab_home/stubborn.up")"
+wait $!
+is "one that has to be killed, as at its time limit" "$(of stubborn 0 '[.state, .tasks[0].signal] | tostring')" '["COMPLETE",9]'
+"${lab_user[@]}" srun --profile-res=dir=ctrlc,quiet sh -c 'echo >ctrlc.up; exec sleep 60' 2>err &
+lab_until 10 up ctrlc.up
+client=$(pgrep -P $! -x srun)
+kill -INT "$client"
+lab_until 5 grep -q 'one more' err
+kill -INT "$client"
+wait $!
+is "Ctrl-C twice" "$(of ctrlc 0 '[.state, .tasks[0].signal] | tostring')" '["COMPLETE",2]'
+lab_srun --profile-res=dir=daemon,quiet sh -c 'setsid sleep 60 >/dev/null 2>&1 </dev/null & sleep 0.3' 2>err
+is "a daemon that outlives the task: its step ends" "$?:$(of daemon 0 '[.state, .n_pending] | tostring')" '0:["COMPLETE",1]'
+ok "... and is clean" clean
+lab_srun --profile-res=dir=many,quiet ./many.sh 2>err
+seen many 0
+near "2000 short-lived children: all of their CPU" "$(of many 0 .measurements.cgroup_cpu_seconds.total)" "$step_cpu" 0.05
+ok "... of which the part that no sample saw is shown" is_true many 0 \
+    '.measurements | .cgroup_cpu_unattributed_seconds.total > 0.2 * .cgroup_cpu_seconds.total'
+near "... the rest is that of the processes" "$(of many 0 '.measurements | .ps_cpu_seconds_total.total + .cgroup_cpu_unattributed_seconds.total')" \
+    "$(of many 0 .measurements.cgroup_cpu_seconds.total)" 0.03
+ok "nothing is left of all these" clean
+lab_stop
+is "the lab ends with nothing left" "$?:$lab_why" 0:
+
+# --- less to read: no cpuacct, no memory of the step's own ---
+start gather=linux ram=no cores=no
+scripts
+lab_srun --profile-res=dir=less sh -c 'sleep 0.2' 2>err
+is "no cgroup for CPU and memory: the step runs" $? 0
+is "... CPU is absent, not that of the node" "$(of less 0 '.measurements | has("cgroup_cpu_seconds"), has("cgroup_mem_peak") | tostring' | tr '\n' ' ')" "false false "
+like "... with the reason" "$(of less 0 '.info.unavailable | .cgroup_cpu_seconds, .cgroup_mem_peak')" "*not scoped*
+*not scoped*"
+is "... processes are seen all the same" "$(of less 0 '.processes.seen >= 1 and .measurements.ps_rss_total.max > 0')" true
+like "... the brief says where its memory is from" "$(cat err)" "*memory * summed over processes*no cgroup*"
+lab_srun --profile-res=dir=named,quiet,metrics=cgroup_cpu_seconds+ps_rss sh -c 'exit 5' 2>err
+is "... naming it is no reason to fail" "$?:$(of named 0 .state)" 5:COMPLETE
+ok "... nothing is left" clean
+lab_stop
+is "... in the lab either" "$?:$lab_why" 0:
 
 plan $count

@@ -19,6 +19,9 @@ struct host host;
 /* ---- what Slurm gives to plugins ---- */
 
 static void append(char *log, size_t size, const char *format, va_list ap)
+    __attribute__((format(printf, 3, 0)));
+
+static void append(char *log, size_t size, const char *format, va_list ap)
 {
     size_t used = strlen(log);
 

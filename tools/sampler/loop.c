@@ -15,6 +15,7 @@
 #include "common/base/parse.h"
 #include "common/record/brief.h"
 #include "common/record/json.h"
+#include "tools/sampler/lost.h"
 #include "tools/sampler/oom.h"
 
 /* The beginning of a run is where short steps live. */
@@ -259,4 +260,7 @@ void pfr_loop_run(struct pfr_session *session, int control, const volatile sig_a
         deadline = next_deadline(session, deadline);
     }
     finish(session, control);
+    /* we came too late for the step, but not for what the host has read of it */
+    if (!session->started && session->totals.given)
+        pfr_lost_write(&session->options, &session->totals);
 }

@@ -86,7 +86,7 @@ static int64_t last_rss(const struct pfr_session *session, uint32_t slot)
     return -1;
 }
 
-/* Those who were in the sample before this one and are not in this one. */
+/* Those who were there before the kill was counted and are not any more. */
 static struct json_object *gone_json(const struct pfr_session *session)
 {
     struct json_object *array = json_object_new_array();
@@ -96,7 +96,7 @@ static struct json_object *gone_json(const struct pfr_session *session)
         struct json_object *row;
         int64_t rss;
 
-        if (!process->gone || process->seen + 1 != session->procs.tick || !process->start_ticks)
+        if (!process->gone || process->seen + 1 < session->oom.tick || !process->start_ticks)
             continue;
         row = json_object_new_object();
         rss = last_rss(session, i);
@@ -109,18 +109,34 @@ static struct json_object *gone_json(const struct pfr_session *session)
     return array;
 }
 
-void pfr_oom_check(struct pfr_session *session, const struct pfr_sample *sample)
+void pfr_oom_flush(struct pfr_session *session)
 {
-    int64_t kills, before = session->oom.kills;
     struct json_object *event;
 
-    if (!pfr_sample_has(sample, PFR_CGROUP_OOM_KILLS))
-        return;
-    kills = session->oom.kills = pfr_sample_get(sample, PFR_CGROUP_OOM_KILLS);
-    if (before < 0 || kills <= before)
+    if (!session->oom.fresh)
         return;
     event = json_object_new_object();
-    pfr_json_add(event, "kills", json_object_new_int64(kills - before));
+    pfr_json_add(event, "kills", json_object_new_int64(session->oom.fresh));
     pfr_json_add(event, "gone", gone_json(session));
-    pfr_series_event(&session->series, "oom", sample->wall, sample->stamp[PFR_FROM_CGROUP], event);
+    pfr_series_event(&session->series, "oom", pfr_env_now(&session->env, CLOCK_REALTIME),
+                     pfr_env_now(&session->env, CLOCK_MONOTONIC), event);
+    session->oom.fresh = 0;
+}
+
+/* A large victim takes a while to die: it is looked for at the next sample, too. */
+void pfr_oom_check(struct pfr_session *session, const struct pfr_sample *sample)
+{
+    struct pfr_oom *oom = &session->oom;
+    int64_t kills, before = oom->kills;
+
+    if (oom->fresh && session->procs.tick > oom->tick)
+        pfr_oom_flush(session);
+    if (!pfr_sample_has(sample, PFR_CGROUP_OOM_KILLS))
+        return;
+    kills = oom->kills = pfr_sample_get(sample, PFR_CGROUP_OOM_KILLS);
+    if (before < 0 || kills <= before)
+        return;
+    if (!oom->fresh)
+        oom->tick = session->procs.tick;
+    oom->fresh += kills - before;
 }

@@ -23,7 +23,10 @@ struct pollfd pfr_oom_poll(const struct pfr_oom *oom, int64_t now);
  */
 void pfr_oom_rearm(struct pfr_oom *oom, int64_t now);
 
-/* After a sample: an event when kills have been counted since the one before. */
+/* After a sample: notes kills that were counted since the one before. */
 void pfr_oom_check(struct pfr_session *session, const struct pfr_sample *sample);
+
+/* Writes them down with who has gone; before the window forgets these. */
+void pfr_oom_flush(struct pfr_session *session);
 
 #endif

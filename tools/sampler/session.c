@@ -179,7 +179,10 @@ static void offer_living(struct pfr_session *session)
 static void close_window(struct pfr_session *session)
 {
     struct pfr_usage usage;
-    int r = pfr_window_close(&session->window, &session->run, &usage);
+    int r;
+
+    pfr_oom_flush(session);
+    r = pfr_window_close(&session->window, &session->run, &usage);
 
     if (r < 0)
         session->cost.lost_windows++;

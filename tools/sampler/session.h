@@ -37,6 +37,8 @@ struct pfr_oom {
     bool v2;
     int64_t again; /* not looked at before this time */
     int64_t kills; /* at the newest sample; -1 = not known */
+    int64_t fresh; /* kills not yet written down ... */
+    uint32_t tick; /* ... and when the first of them was counted */
 };
 
 struct pfr_session {
