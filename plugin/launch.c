@@ -58,19 +58,35 @@ static void become_sampler(const char *path, char *const argv[], int control)
     _exit(127);
 }
 
-int pfr_launch(const char *path, char *const argv[], int control)
+/* slurmstepd would take a child of its own for a task: make it init's. */
+static void fork_again(const char *path, char *const argv[], int control, int tell)
 {
     pid_t child = fork();
 
-    if (child < 0)
+    if (child == 0)
+        become_sampler(path, argv, control);
+    if (child > 0 && write(tell, &child, sizeof(child)) < 0)
+        _exit(1);
+    _exit(0);
+}
+
+pid_t pfr_launch(const char *path, char *const argv[], int control)
+{
+    pid_t child, sampler = -ECHILD;
+    int fds[2];
+
+    if (pipe2(fds, O_CLOEXEC) < 0)
         return -errno;
-    if (child == 0) {
-        /* slurmstepd would take a child of its own for a task: make it init's */
-        if (fork() == 0)
-            become_sampler(path, argv, control);
-        _exit(0);
-    }
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+    child = fork();
+    if (child == 0)
+        fork_again(path, argv, control, fds[1]);
+    if (child < 0)
+        sampler = -errno;
+    close(fds[1]);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
-    return 0;
+    if (child > 0 && read(fds[0], &sampler, sizeof(sampler)) != sizeof(sampler))
+        sampler = -ECHILD;
+    close(fds[0]);
+    return sampler;
 }

@@ -2,13 +2,16 @@
 #ifndef PFR_PLUGIN_LAUNCH_H
 #define PFR_PLUGIN_LAUNCH_H
 
+#include <sys/types.h>
+
 /*
  * Executes path with argv as a grandchild: in a session of its own, without
  * our descriptors (but control, as its descriptor 3), signal mask, directory
- * or environment. 0 or -errno; that it could not be executed is seen by the
- * closing of the other end of control.
+ * or environment. Its pid, or -errno; that it could not be executed is seen by
+ * the closing of the other end of control. The pid is nobody else's as long as
+ * that has not closed.
  */
-int pfr_launch(const char *path, char *const argv[], int control);
+pid_t pfr_launch(const char *path, char *const argv[], int control);
 
 #define PFR_LAUNCH_CONTROL "3"
 

@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +25,14 @@
 #define READY_MS 60  /* the first sample, before the tasks run */
 #define DONE_MS 30   /* the readings at a task's end */
 #define BRIEF_MS 500 /* the last lines of a batch job's output */
+#define KILL_MS 100  /* for a sampler to be gone that was killed */
 
 static struct {
-    int control; /* -1: no sampler */
-    bool slow;   /* it did not answer in time: it is not waited for again */
+    int control;   /* -1: no sampler */
+    pid_t sampler; /* while control is not hung up */
+    bool left;     /* it is out of the step's cgroups */
+    bool slow;     /* it did not answer in time: it is not waited for again */
+    char trouble[PATH_MAX + 128]; /* to be told when the user can hear it */
     struct pfr_job job;
     uint32_t tasks, started, ended;
     char step[32], node[256], cwd[PATH_MAX], dir[PATH_MAX];
@@ -210,6 +216,27 @@ static void forget_sampler(void)
     step.control = -1;
 }
 
+static void lose_sampler(void)
+{
+    forget_sampler();
+    pfr_warning("the sampler of step %u.%s has ended early; the step goes on", step.job.job,
+                step.step);
+}
+
+static bool has_hung_up(int timeout_ms)
+{
+    struct pollfd poll_fd = { .fd = step.control };
+
+    return poll(&poll_fd, 1, timeout_ms) != 0;
+}
+
+/* One that was stopped goes on, and ends when we close. */
+static void wake_sampler(void)
+{
+    if (step.control >= 0 && step.sampler > 0 && !has_hung_up(0))
+        kill(step.sampler, SIGCONT);
+}
+
 static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static void tell(const char *format, ...)
@@ -223,37 +250,62 @@ static void tell(const char *format, ...)
     vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
     if (pfr_control_send(step.control, "%s", text) == -EPIPE)
+        lose_sampler();
+}
+
+static void take_message(const char *text)
+{
+    if (strncmp(text, "warn ", 5) == 0) {
+        pfr_warning("%s", text + 5);
+    } else if (strncmp(text, "refuse ", 7) == 0) {
+        pfr_warning("%s; the step is not measured", text + 7);
         forget_sampler();
+    } else if (strncmp(text, "say ", 4) == 0) {
+        slurm_spank_log("%s", text + 4);
+    } else if (strcmp(text, "left") == 0) {
+        step.left = true;
+    }
 }
 
 /* Until it says `wanted`, at most so long; what else it says is passed on. */
 static void hear(const char *wanted, int timeout_ms)
 {
     int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + timeout_ms * INT64_C(1000000);
-    char text[4096];
+    char text[4096] = "";
 
-    while (step.control >= 0 && !step.slow) {
+    while (step.control >= 0 && !step.slow && strncmp(text, wanted, strlen(wanted)) != 0) {
         int64_t left = (end - pfr_clock_ns(CLOCK_MONOTONIC)) / 1000000;
         ssize_t n = pfr_control_receive(step.control, text, sizeof(text), left > 0 ? (int)left : 0);
 
         if (n == -ETIMEDOUT) {
             step.slow = true;
             pfr_info("the sampler takes too long; not waiting for it any more");
+            wake_sampler();
         } else if (n <= 0) {
-            forget_sampler();
-            pfr_warning("the sampler of step %u.%s has ended early; the step goes on", step.job.job,
-                        step.step);
-        } else if (strncmp(text, "warn ", 5) == 0) {
-            pfr_warning("%s", text + 5);
-        } else if (strncmp(text, "refuse ", 7) == 0) {
-            pfr_warning("%s; the step is not measured", text + 7);
-            forget_sampler();
-        } else if (strncmp(text, "say ", 4) == 0) {
-            slurm_spank_log("%s", text + 4);
+            lose_sampler();
+        } else {
+            take_message(text);
         }
-        if (n > 0 && strncmp(text, wanted, strlen(wanted)) == 0)
-            return;
     }
+}
+
+/*
+ * Before the step's cgroups are removed: what is still in them now, because it
+ * was stopped or is stuck, would keep them, and on some versions the node.
+ */
+static void drop_straggler(void)
+{
+    char text[4096];
+
+    while (step.control >= 0 && pfr_control_receive(step.control, text, sizeof(text), 0) > 0)
+        take_message(text);
+    if (step.control < 0 || step.left || step.sampler <= 0 || has_hung_up(0))
+        return;
+    kill(step.sampler, SIGKILL);
+    has_hung_up(KILL_MS);
+    forget_sampler();
+    pfr_warning("the sampler did not start in time; step %u.%s is not measured", step.job.job,
+                step.step);
 }
 
 /* ---- hooks ---- */
@@ -276,9 +328,8 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
     if (!choice->wanted)
         return;
     if (access(choice->sampler, X_OK) < 0) {
-        pfr_warning("cannot run %s: %s; the step is not measured", choice->sampler,
-                    strerror(errno));
-        choice->wanted = false;
+        snprintf(step.trouble, sizeof(step.trouble), "cannot run %s: %s", choice->sampler,
+                 strerror(errno));
         return;
     }
     add(&arguments, "profres-sampler");
@@ -293,12 +344,17 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
     add_facts(&arguments, sp);
     add_choice(&arguments, choice);
     add_command(&arguments, sp);
-    if (pfr_control_pair(fds) < 0)
+    if (pfr_control_pair(fds) < 0) {
+        snprintf(step.trouble, sizeof(step.trouble), "no socket: %s", strerror(errno));
         return;
-    if (pfr_launch(choice->sampler, arguments.list, fds[1]) == 0)
+    }
+    step.sampler = pfr_launch(choice->sampler, arguments.list, fds[1]);
+    if (step.sampler > 0)
         step.control = fds[0];
     else
         close(fds[0]);
+    if (step.sampler <= 0)
+        snprintf(step.trouble, sizeof(step.trouble), "no process: %s", strerror(-step.sampler));
     close(fds[1]);
 }
 
@@ -342,6 +398,10 @@ void pfr_step_user(spank_t sp, const struct pfr_choice *choice)
     static char name[256];
     char mask[16];
 
+    if (step.trouble[0]) {
+        pfr_warning("%s; the step is not measured", step.trouble);
+        return;
+    }
     if (!getcwd(step.cwd, sizeof(step.cwd)))
         step.cwd[0] = '\0';
     step.job.user = user_name(sp, choice);
@@ -395,7 +455,7 @@ void pfr_step_task(spank_t sp, const struct pfr_choice *choice)
     pid_t pid;
 
     (void)choice;
-    if (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
+    if (step.trouble[0] || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
         return;
     if (step.started == 0)
         open_totals(pid);
@@ -412,6 +472,26 @@ static int64_t total_of(const struct pfr_sample *sample, enum pfr_metric_id id)
     return pfr_sample_has(sample, id) ? pfr_sample_get(sample, id) : -1;
 }
 
+/* Where the sampler is gone, to whoever reads the log. */
+static void log_totals(const struct pfr_sample *sample)
+{
+    int64_t peak = total_of(sample, PFR_CGROUP_MEM_PEAK);
+    int64_t cpu = total_of(sample, PFR_CGROUP_CPU_SECONDS);
+    int64_t kills = total_of(sample, PFR_CGROUP_OOM_KILLS);
+    char text[160] = "";
+
+    if (peak >= 0)
+        snprintf(text, sizeof(text), ", %lld bytes charged at peak", (long long)peak);
+    if (cpu >= 0)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), ", %.3f s of CPU",
+                 (double)cpu / 1e9);
+    if (kills > 0)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), ", %lld killed for memory",
+                 (long long)kills);
+    if (text[0])
+        pfr_warning("step %u.%s on %s at its end%s", step.job.job, step.step, step.node, text);
+}
+
 static void send_totals(void)
 {
     struct pfr_sample sample = { 0 };
@@ -424,6 +504,8 @@ static void send_totals(void)
     tell("totals %lld %lld %lld", (long long)total_of(&sample, PFR_CGROUP_MEM_PEAK),
          (long long)total_of(&sample, PFR_CGROUP_OOM_KILLS),
          (long long)total_of(&sample, PFR_CGROUP_CPU_SECONDS));
+    if (step.control < 0)
+        log_totals(&sample);
 }
 
 void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
@@ -431,7 +513,7 @@ void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
     int status = 0;
     pid_t pid = 0;
 
-    if (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
+    if (step.trouble[0] || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
         return;
     spank_get_item(sp, S_TASK_EXIT_STATUS, &status);
     step.ended++;
@@ -442,12 +524,15 @@ void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
     if (step.ended != step.started)
         return;
     tell("end");
+    drop_straggler();
     if (step.job.step == PFR_STEP_BATCH && !choice->spec.quiet)
         hear("bye", BRIEF_MS);
 }
 
 void pfr_step_end(void)
 {
+    drop_straggler(); /* when no task ever ran */
+    wake_sampler();
     forget_sampler();
     if (step.totals_open)
         pfr_cgroup_release(&step.totals);

@@ -256,6 +256,8 @@ int main(int argc, char **argv)
                          strerror(-option));
         return EXIT_FAILURE;
     }
+    if (options.slurm)
+        pfr_control_send(control, "left"); /* whoever stays in the step is killed */
     if (pfr_session_init(&session, &options, error, sizeof(error)) < 0)
         pfr_control_send(control, "refuse %s", error);
     else
