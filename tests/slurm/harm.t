@@ -97,4 +97,85 @@ for signal in KILL STOP SEGV TERM; do
     esac
 done
 
+# --- one that cannot leave the step: it must not run in it ---
+cat >"$lab_dir/bin/caught" <<EOF
+#!/bin/sh
+exec unshare -m sh -c '
+    for d in /sys/fs/cgroup /sys/fs/cgroup/*; do mount -o remount,bind,ro "\$d" 2>/dev/null; done
+    exec "\$0" "\$@"' $lab_dir/bin/profres-sampler "\$@"
+EOF
+chmod 755 "$lab_dir/bin/caught"
+if unshare -m mount -o remount,bind,ro /sys/fs/cgroup/freezer 2>/dev/null; then
+    use_plugin sampler="$lab_dir/bin/caught"
+    run caught "${step[@]}"
+    like "... the user is told" "$(cat err)" "*profile-res: *cannot leave the step*not measured*"
+    ok "... no files" test ! -e "$lab_home/caught"
+    use_plugin
+else
+    skip 5 "cannot make cgroups read-only for one process"
+fi
+
+# --- files ---
+mkdir "$lab_home/roots"
+run roots "${step[@]}"
+like "a directory of another user: the user is told" "$(cat err)" \
+    "*profile-res: cannot make $lab_home/roots/0: Permission denied; measuring without files*"
+is "... nothing is put there" "$(ls "$lab_home/roots")" ""
+run /proc/none/at/all "${step[@]}"
+like "... one that cannot be" "$(cat err)" "*profile-res: cannot make /proc/none*"
+echo content >"$lab_home/file"
+run file "${step[@]}"
+is "... a file in its place is not touched" "$(cat "$lab_home/file")" content
+
+lab_as_user mkdir target linked
+lab_as_user ln -s target planted
+run planted "${step[@]}"
+like "... the user is told" "$(cat err)" "*profile-res: cannot make $lab_home/planted/0: *; measuring without files*"
+lab_as_user ln -s ../target linked/0
+run linked "${step[@]}"
+is "a symbolic link as the directory of job or step is not followed" "$(ls "$lab_home/target")" ""
+like "... the user is told" "$(cat err)" "*profile-res: cannot make $lab_home/linked/0: *; measuring without files*"
+lab_as_user mkdir -p names/0 fifo/0
+echo content | lab_as_user tee target/victim >tee
+node=${lab_nodes[0]}
+for name in "$node.json" "$node.jsonl" ".$node.json.tmp"; do
+    lab_as_user ln -s ../../target/victim "names/0/$name"
+done
+run names "${step[@]}"
+is "a symbolic link as a file is not followed" "$(cat "$lab_home/target/victim")" content
+is "... its place is the summary's" "$(stat -c %F "$lab_home/names/0/$node.json")" "regular file"
+for name in "$node.json" "$node.jsonl" ".$node.json.tmp"; do
+    lab_as_user mkfifo "fifo/0/$name"
+done
+run fifo "${step[@]}"
+is "a FIFO in a file's place holds nobody" "$(stat -c %F "$lab_home/fifo/0/$node.json"{,l} | tr '\n' ' ')" \
+    "regular file fifo "
+like "... the user is told" "$(cat err)" "*profile-res: cannot write $node.jsonl: *"
+
+# full from the start, and full before the end
+mkdir "$lab_home/full" "$lab_home/fuller"
+if mount -t tmpfs -o size=4k,mode=1777 none "$lab_home/full" 2>err &&
+    mounted+=("$lab_home/full") &&
+    mount -t tmpfs -o size=16k,mode=1777 none "$lab_home/fuller" 2>err; then
+    mounted+=("$lab_home/fuller")
+    run full "${step[@]}"
+    like "... the user is told" "$(cat err)" "*profile-res: cannot write *: No space left on device*"
+    run fuller "${step[@]}"
+    unmount
+else
+    skip 7 "cannot mount a tmpfs: $(head -n 1 err)"
+fi
+is "all that was written is the user's" "$(find "$lab_home" -path '*/0/*' ! -user nobody)" ""
+
+# --- slurmstepd itself ---
+lab_as_user srun --profile-res=dir=stepd sh -c 'echo >stepd.up; exec sleep 60' >out 2>err &
+client=$!
+lab_until 10 test -s "$lab_home/stepd.up"
+lab_until 5 a_sampler
+pid=$(samplers)
+# shellcheck disable=SC2046 # one word each
+kill -KILL $(lab_stepds)
+ok "slurmstepd is killed: the sampler ends" lab_until 5 gone "$pid"
+is "... with a whole profile" "$(of stepd 0 .state)" COMPLETE
+
 plan $count
