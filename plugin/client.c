@@ -97,8 +97,9 @@ void pfr_client_end(const struct pfr_choice *choice)
 {
     char place[PATH_MAX], path[PATH_MAX + 32], step[32], nodes[16];
     uint32_t count = launched.nodes;
-    char *args[] = { (char *)"profres", (char *)"brief", (char *)"--wait", (char *)FILES_MS,
-                     (char *)"--nodes", nodes, path, NULL };
+    char *args[] = { (char *)"profres", (char *)"brief",   (char *)"--quiet", (char *)"--wait",
+                     (char *)FILES_MS,  (char *)"--nodes", nodes,             path,
+                     NULL };
     pid_t child;
 
     if (!launched.known || choice->spec.quiet || find_place(choice, place, sizeof(place)) < 0 ||

@@ -72,23 +72,37 @@ static bool move_out(const struct pfr_outside *outside)
     return true;
 }
 
-int pfr_launch(const char *path, char *const argv[], int control,
-               const struct pfr_outside *outside)
+/* slurmstepd would take a child of its own for a task: make it init's. */
+static void fork_outside(const char *path, char *const argv[], int control, int tell,
+                         const struct pfr_outside *outside)
 {
-    pid_t child = fork();
-    int status = 0;
+    pid_t child = -1;
 
-    if (child < 0)
+    if (move_out(outside) && (child = fork()) == 0)
+        become_sampler(path, argv, control);
+    if (child > 0 && write(tell, &child, sizeof(child)) < 0)
+        _exit(1);
+    _exit(0);
+}
+
+pid_t pfr_launch(const char *path, char *const argv[], int control,
+                 const struct pfr_outside *outside)
+{
+    pid_t child, sampler = -EBUSY;
+    int fds[2];
+
+    if (pipe2(fds, O_CLOEXEC) < 0)
         return -errno;
-    if (child == 0) {
-        if (!move_out(outside))
-            _exit(1);
-        /* slurmstepd would take a child of its own for a task: make it init's */
-        if (fork() == 0)
-            become_sampler(path, argv, control);
-        _exit(0);
-    }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    child = fork();
+    if (child == 0)
+        fork_outside(path, argv, control, fds[1], outside);
+    if (child < 0)
+        sampler = -errno;
+    close(fds[1]);
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EBUSY;
+    if (child > 0 && read(fds[0], &sampler, sizeof(sampler)) != sizeof(sampler))
+        sampler = -EBUSY;
+    close(fds[0]);
+    return sampler;
 }

@@ -2,6 +2,8 @@
 #ifndef PFR_PLUGIN_LAUNCH_H
 #define PFR_PLUGIN_LAUNCH_H
 
+#include <sys/types.h>
+
 #define PFR_OUTSIDE_MAX 12
 
 /* Files to write oneself into to be out of the step, one for each hierarchy. */
@@ -16,11 +18,12 @@ struct pfr_outside {
  * ours is in the step when this returns. When it cannot move, nothing runs.
  * The grandchild is in a session of its own, without
  * our descriptors (but control, as its descriptor 3), signal mask, directory
- * or environment. 0 or -errno (-EBUSY: it could not move); that it could not
- * be executed is seen by the closing of the other end of control.
+ * or environment. Its pid, or -errno (-EBUSY: it could not move); that it could
+ * not be executed is seen by the closing of the other end of control. The pid is
+ * nobody else's as long as that has not closed.
  */
-int pfr_launch(const char *path, char *const argv[], int control,
-               const struct pfr_outside *outside);
+pid_t pfr_launch(const char *path, char *const argv[], int control,
+                 const struct pfr_outside *outside);
 
 #define PFR_LAUNCH_CONTROL "3"
 

@@ -5,7 +5,9 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +27,12 @@
 #define BRIEF_MS 500 /* the last lines of a batch job's output */
 
 static struct {
-    int control; /* -1: no sampler */
-    pid_t owner; /* whose descriptor that is */
-    bool lost;   /* it has ended or refused: nothing is said to it any more */
-    bool slow;   /* it did not answer in time: it is not waited for again */
+    int control;   /* -1: no sampler */
+    pid_t owner;   /* whose descriptor that is */
+    pid_t sampler; /* while control is not hung up */
+    bool lost;     /* it has ended or refused: nothing is said to it any more */
+    bool slow;     /* it did not answer in time: it is not waited for again */
+    char trouble[PATH_MAX + 128]; /* to be told when the user can hear it */
     struct pfr_job job;
     uint32_t tasks, started, ended;
     char step[32], node[256], cwd[PATH_MAX], dir[PATH_MAX];
@@ -246,6 +250,15 @@ static bool has_sampler(void)
     return step.control >= 0 && !step.lost;
 }
 
+/* One that was stopped goes on, and ends when we close. */
+static void wake_sampler(void)
+{
+    struct pollfd poll_fd = { .fd = step.control };
+
+    if (step.control >= 0 && step.sampler > 0 && poll(&poll_fd, 1, 0) == 0)
+        kill(step.sampler, SIGCONT);
+}
+
 static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static void tell(const char *format, ...)
@@ -278,7 +291,7 @@ static void heed(const char *text)
 static void hear(const char *wanted, int timeout_ms)
 {
     int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + timeout_ms * INT64_C(1000000);
-    char text[4096];
+    char text[4096] = "";
 
     while (has_sampler() && !step.slow) {
         int64_t left = (end - pfr_clock_ns(CLOCK_MONOTONIC)) / 1000000;
@@ -289,6 +302,7 @@ static void hear(const char *wanted, int timeout_ms)
         if (n == -ETIMEDOUT || (n > 0 && left <= 0)) {
             step.slow = true;
             pfr_info("the sampler takes too long; not waiting for it any more");
+            wake_sampler();
         } else if (n <= 0) {
             mourn_sampler();
         } else {
@@ -316,7 +330,8 @@ static int find_outside(struct pfr_outside *outside)
     return r < 0 ? r : 0;
 }
 
-static int launch(const struct pfr_choice *choice, struct arguments *arguments, int control)
+/* The sampler's pid, or -errno. */
+static pid_t launch(const struct pfr_choice *choice, struct arguments *arguments, int control)
 {
     static struct pfr_outside outside;
     int r = find_outside(&outside);
@@ -324,8 +339,9 @@ static int launch(const struct pfr_choice *choice, struct arguments *arguments, 
     if (r == 0)
         r = pfr_launch(choice->sampler, arguments->list, control, &outside);
     if (r < 0)
-        pfr_warning("the sampler cannot be put outside step %u.%s: %s; not measuring", step.job.job,
-                    step.step, strerror(-r));
+        snprintf(step.trouble, sizeof(step.trouble),
+                 "the sampler cannot be put outside step %u.%s: %s", step.job.job, step.step,
+                 strerror(-r));
     return r;
 }
 
@@ -347,22 +363,26 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
     if (!choice->wanted)
         return;
     if (access(choice->sampler, X_OK) < 0) {
-        pfr_warning("cannot run %s: %s; the step is not measured", choice->sampler,
-                    strerror(errno));
-        choice->wanted = false;
+        snprintf(step.trouble, sizeof(step.trouble), "cannot run %s: %s", choice->sampler,
+                 strerror(errno));
         return;
     }
     add_who(&arguments, sp);
     add(&arguments, "--tree=%d", (int)getpid());
     add_choice(&arguments, choice);
     add_command(&arguments, sp);
-    if (pfr_control_pair(fds) < 0)
+    if (pfr_control_pair(fds) < 0) {
+        snprintf(step.trouble, sizeof(step.trouble), "no socket: %s", strerror(errno));
         return;
+    }
     step.owner = getpid();
-    if (launch(choice, &arguments, fds[1]) == 0)
+    step.sampler = launch(choice, &arguments, fds[1]);
+    if (step.sampler > 0)
         step.control = fds[0];
     else
         close(fds[0]);
+    if (step.sampler <= 0)
+        snprintf(step.trouble, sizeof(step.trouble), "no process: %s", strerror(-step.sampler));
     close(fds[1]);
 }
 
@@ -406,6 +426,10 @@ void pfr_step_user(spank_t sp, const struct pfr_choice *choice)
     static char name[256];
     char mask[16];
 
+    if (step.trouble[0]) {
+        pfr_warning("%s; the step is not measured", step.trouble);
+        return;
+    }
     if (!getcwd(step.cwd, sizeof(step.cwd)))
         step.cwd[0] = '\0';
     step.job.user = user_name(sp, choice);
@@ -449,7 +473,7 @@ void pfr_step_task(spank_t sp, const struct pfr_choice *choice)
     pid_t pid;
 
     (void)choice;
-    if (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
+    if (step.trouble[0] || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
         return;
     if (step.started == 0)
         find_totals(pid);
@@ -515,7 +539,7 @@ void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
     int status = 0;
     pid_t pid = 0;
 
-    if (spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
+    if (step.trouble[0] || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
         return;
     spank_get_item(sp, S_TASK_EXIT_STATUS, &status);
     step.ended++;
@@ -534,5 +558,6 @@ void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
 
 void pfr_step_end(void)
 {
+    wake_sampler();
     forget_sampler();
 }

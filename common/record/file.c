@@ -35,6 +35,19 @@ int pfr_dir_make(const char *path)
     return fd < 0 ? -errno : fd;
 }
 
+int pfr_dir_make_in(const char *path, const char *name)
+{
+    PFR_AUTO_FD parent = pfr_dir_make(path);
+    int fd;
+
+    if (parent < 0)
+        return parent;
+    if (mkdirat(parent, name, 0777) < 0 && errno != EEXIST)
+        return -errno;
+    fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
 int pfr_new_file_open(struct pfr_new_file *file, int dirfd, const char *name)
 {
     file->dirfd = dirfd;

@@ -12,6 +12,13 @@
 int pfr_dir_make(const char *path);
 
 /*
+ * The directory `name` in that of `path`, both made when missing; neither is
+ * followed when it is a symbolic link, for the path of a job's files can be
+ * foreseen by others. A path with a '/' at its end says that it may be one.
+ */
+int pfr_dir_make_in(const char *path, const char *name);
+
+/*
  * A file that takes the place of dirfd/name when it is whole: temporary file,
  * fsync, rename, fsync of the directory (R72). Until the commit, and after a
  * failed one, the old file is as it was.

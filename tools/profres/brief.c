@@ -25,6 +25,7 @@ static void print_help(FILE *out)
           "slurm-4711.profres/0; the nodes of a step are put together.\n\n"
           "      --wait=MS   wait so long for profiles that are not complete (default 0)\n"
           "      --nodes=N   ... and for so many of them (default: those that are there)\n"
+          "  -q, --quiet     say nothing when there is no profile\n"
           "  -h, --help      this text\n",
           out);
 }
@@ -85,10 +86,14 @@ static struct json_object *load(const char *path, int *complete)
     return all;
 }
 
+/* A step whose directory is not there by now could not make one. */
+#define NOTHING_MS 100
+
 /* Until so many are complete, or all that are there; R75. */
 static struct json_object *await(const char *path, int64_t nodes, int64_t wait_ms)
 {
     int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + wait_ms * 1000000;
+    int64_t soon = pfr_clock_ns(CLOCK_MONOTONIC) + NOTHING_MS * 1000000;
 
     for (;;) {
         int complete;
@@ -96,6 +101,7 @@ static struct json_object *await(const char *path, int64_t nodes, int64_t wait_m
         int there = (int)json_object_array_length(all);
 
         if (pfr_clock_ns(CLOCK_MONOTONIC) >= end ||
+            (there == 0 && pfr_clock_ns(CLOCK_MONOTONIC) >= soon) ||
             (complete > 0 && complete >= (nodes ? nodes : there)))
             return all;
         json_object_put(all);
@@ -107,16 +113,22 @@ int pfr_command_brief(int argc, char **argv)
 {
     static const struct option options[] = { { "wait", required_argument, NULL, 'w' },
                                              { "nodes", required_argument, NULL, 'n' },
+                                             { "quiet", no_argument, NULL, 'q' },
                                              { "help", no_argument, NULL, 'h' },
                                              { 0 } };
     PFR_AUTO_JSON *all = NULL, *merged = NULL;
     int64_t wait_ms = 0, nodes = 0;
+    bool quiet = false;
     int option;
 
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
+    while ((option = getopt_long(argc, argv, "hq", options, NULL)) >= 0) {
         if (option == 'h') {
             print_help(stdout);
             return EXIT_SUCCESS;
+        }
+        if (option == 'q') {
+            quiet = true;
+            continue;
         }
         if (option == '?' || !pfr_parse_int(optarg, option == 'w' ? &wait_ms : &nodes)) {
             fputs("profres: see 'profres brief --help'\n", stderr);
@@ -129,7 +141,8 @@ int pfr_command_brief(int argc, char **argv)
     }
     all = await(argv[optind], nodes, wait_ms);
     if (json_object_array_length(all) == 0) {
-        fprintf(stderr, "profres: no profile in %s\n", argv[optind]);
+        if (!quiet)
+            fprintf(stderr, "profres: no profile in %s\n", argv[optind]);
         return PFR_EXIT_FAILURE;
     }
     merged = pfr_brief_merge(all);

@@ -370,16 +370,15 @@ static void describe(struct pfr_session *session)
 /* No directory, no files: the run is measured all the same. */
 static void open_files(struct pfr_session *session)
 {
-    char path[PATH_MAX], name[256];
-    int r = -ENAMETOOLONG;
+    char name[256];
+    int r = 0;
 
     session->series.fd = -1;
-    if (session->options.dir &&
-        (size_t)snprintf(path, sizeof(path), "%s/%s", session->options.dir,
-                         session->options.step) < sizeof(path))
-        r = session->dirfd = pfr_dir_make(path);
-    if (session->options.dir && r < 0)
-        pfr_warning("cannot make %s: %s; measuring without files", path, strerror(-r));
+    if (session->options.dir)
+        r = session->dirfd = pfr_dir_make_in(session->options.dir, session->options.step);
+    if (r < 0)
+        pfr_warning("cannot make %s/%s: %s; measuring without files", session->options.dir,
+                    session->options.step, strerror(-r));
     snprintf(session->summary_name, sizeof(session->summary_name), "%.200s.json",
              session->options.node);
     snprintf(name, sizeof(name), "%.200s.jsonl", session->options.node);
