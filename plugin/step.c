@@ -381,8 +381,6 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
         step.control = fds[0];
     else
         close(fds[0]);
-    if (step.sampler <= 0)
-        snprintf(step.trouble, sizeof(step.trouble), "no process: %s", strerror(-step.sampler));
     close(fds[1]);
 }
 

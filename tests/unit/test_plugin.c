@@ -847,7 +847,7 @@ static void srun_shows_the_brief(void **state)
     host.step = 5;
     setenv("SLURM_SUBMIT_DIR", out, 1);
     walk_srun("");
-    await_line("arg brief\narg --wait\n");
+    await_line("arg brief\narg --quiet\narg --wait\n");
     await_line("arg --nodes\narg 3\n");
     assert_non_null(strstr(recorded(), "/out/slurm-4711.profres/5\n"));
 }

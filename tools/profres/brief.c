@@ -44,9 +44,10 @@ static bool is_summary(const char *name)
 
 /*
  * NODE.lost.json: what slurmstepd read itself when the sampler was gone. These
- * are later and of the kernel: they take the place of what was sampled.
+ * are later and of the kernel: they take the place of what was sampled. 1 when
+ * nothing more will come of that node.
  */
-static void add_lost(int dir, const char *name, struct json_object *all)
+static int add_lost(int dir, const char *name, struct json_object *all)
 {
     PFR_AUTO_JSON *lost = pfr_summary_load(dir, name);
     struct json_object *node = pfr_json_get(pfr_json_get(lost, "info"), "node");
@@ -58,13 +59,14 @@ static void add_lost(int dir, const char *name, struct json_object *all)
             continue;
         json_object_object_foreach(pfr_json_get(lost, "measurements"), key, value)
             pfr_json_add(pfr_json_get(summary, "measurements"), key, json_object_get(value));
-        return;
+        return !pfr_summary_is_complete(summary);
     }
     if (lost)
         json_object_array_add(all, json_object_get(lost));
+    return lost != NULL;
 }
 
-/* An array of the summaries in the directory; *complete counts those that are. */
+/* An array of the summaries in the directory; *complete counts those that are final. */
 static struct json_object *load(const char *path, int *complete)
 {
     PFR_AUTO_DIR *dir = opendir(path);
@@ -82,7 +84,7 @@ static struct json_object *load(const char *path, int *complete)
         rewinddir(dir);
     while (dir && (entry = readdir(dir)))
         if (ends_with(entry->d_name, ".lost.json"))
-            add_lost(dirfd(dir), entry->d_name, all);
+            *complete += add_lost(dirfd(dir), entry->d_name, all);
     return all;
 }
 
