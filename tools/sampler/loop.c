@@ -15,6 +15,7 @@
 #include "common/base/parse.h"
 #include "common/record/brief.h"
 #include "common/record/json.h"
+#include "tools/sampler/lost.h"
 #include "tools/sampler/oom.h"
 
 /* The beginning of a run is where short steps live. */
@@ -145,6 +146,9 @@ static void finish(struct pfr_session *session, int control)
 {
     struct json_object *summary = pfr_session_finish(session);
 
+    /* we came up after the last task had ended: what the host has read is all there is */
+    if (!session->started && session->totals.given)
+        pfr_lost_write(&session->options, &session->totals);
     if (summary && session->options.brief)
         say_brief(session, control, summary);
     else if (summary)
