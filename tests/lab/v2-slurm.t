@@ -161,16 +161,16 @@ plain=$?
 lab_srun --mem=50M --profile-res=dir=oom ./oom.sh 2>err
 is "out of memory: the status is as without" $? $plain
 is "... the kill is counted" "$(of oom 0 .measurements.cgroup_oom_kills.total)" 1
-near "... the peak is at the limit" "$(of oom 0 .measurements.cgroup_mem_peak.max)" $((50 << 20)) 65536
+near "... the peak is at the limit" "$(of oom 0 .measurements.cgroup_mem_peak.max)" $((50 << 20)) 1048576
 ok "... complete, and slurmstepd has read the same" is_true oom 0 ".state == \"COMPLETE\" and $same_totals"
 like "... it is said" "$(cat err)" "*OOM*1 process killed*"
 nothing_left "out of memory"
 
 # --- cancelled ---
 in_the_background cancel sh -c 'echo $SLURM_JOB_ID >cancel.up; sleep 60'
-is "the sampler is outside the step, the user's" \
-    "$(cat "/proc/$(samplers)/cgroup") $(stat -c %u "/proc/$(samplers)/task")" "0::$scope/system 0"
-is "... and alone" "$(samplers | wc -l)" 1
+is "there is one sampler" "$(samplers | wc -l)" 1
+is "... outside the step" "$(cat "/proc/$(samplers)/cgroup")" "0::$scope/system"
+is "... the user's, but closed to the user" "$(stat -c %U "/proc/$(samplers)"{,/environ} | tr '\n' ' ')" "nobody root "
 lab_as_user scancel "$(cat "$lab_home/cancel.up")"
 wait $client
 is "cancelled: srun says so" $? 143
@@ -207,11 +207,22 @@ kill -CONT "$sampler" 2>/dev/null
 is "... complete when it goes on" "$(of stopped 0 '.state, .tasks[0].exit' | tr '\n' ' ')" "COMPLETE 7 "
 nothing_left "the sampler is stopped"
 
+mv "$lab_dir/bin/profres-sampler" "$lab_dir/bin/late-sampler"
+printf '#!/bin/sh\nsleep 1\nexec %s/bin/late-sampler "$@"\n' "$lab_dir" >"$lab_dir/bin/profres-sampler"
+chmod 755 "$lab_dir/bin/profres-sampler"
+lab_srun --profile-res=dir=late,quiet sh -c 'exit 11' 2>err
+is "the sampler is late: the status is the job's" $? 11
+lost=$lab_home/late/0/${lab_nodes[0]}.lost.json
+ok "... the totals are written down" lab_until 8 test -s "$lost"
+ok "... with numbers" jq_true '.state == "LOST" and .measurements.cgroup_mem_peak.max > 0' "$lost"
+nothing_left "the sampler is late"
+mv "$lab_dir/bin/late-sampler" "$lab_dir/bin/profres-sampler"
+
 # --- many ---
 script ten.sh <<'EOF'
 #!/bin/bash
 for ((i = 0; i < 10; i++)); do
-    srun sh -c "exit $i"
+    srun sh -c "sleep 0.4; exit $i"
     echo "$i $?" >>ten.status
 done
 EOF
@@ -222,8 +233,8 @@ for ((step = 0; step < 10; step++)); do of ten $step '.state, .tasks[0].exit'; d
 is "... each complete" "$(cat states)" "$(printf 'COMPLETE %s ' {0..9})"
 nothing_left "ten steps in a row"
 
-is "slurmd has nothing to say of cgroups" "$(grep -iE 'error.*(cgroup|rmdir|kill|unkillable|busy)' "$lab_dir/log/slurmd.${lab_nodes[0]}" |
-    grep -v 'cpuset is not enabled')" ""
+is "slurmd has nothing to say of cgroups" "$(grep -iE 'error.*(cgroup|rmdir|kill|busy)' "$lab_dir/log/slurmd.${lab_nodes[0]}" |
+    grep -vE 'cpuset is not enabled|oom-kill event')" ""
 lab_stop
 is "nothing is left of Slurm" "$?:$lab_why" 0:
 plan $count
