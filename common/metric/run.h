@@ -25,6 +25,8 @@ struct pfr_run {
     struct pfr_stat *stat[PFR_STEP_COUNT];  /* gauges; made when first seen */
     int64_t total[PFR_STEP_COUNT];          /* counters: growth since the first reading */
     int64_t span[PFR_STEP_COUNT];           /* ... and the time it took */
+    int64_t before[PFR_STEP_COUNT];         /* ... and what they had then, if that is the run's */
+    bool from_zero;                         /* it is: what is counted was made for the run */
     struct pfr_commands commands;
     uint64_t num_samples;
     uint64_t num_windows;

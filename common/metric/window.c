@@ -314,6 +314,8 @@ static void fold_counter(struct pfr_window *window, struct pfr_run *run, enum pf
     if (!sum->seeded) {
         /* Sums over processes and rests count from the run's beginning. */
         sum->base = pfr_metrics[id].derive == PFR_READ ? value : 0;
+        /* part of the total, but of no rate: who knows over what time */
+        run->before[id - PFR_PID_END] = run->from_zero ? sum->base : 0;
         sum->newest = sum->opened = sum->rated = sum->base;
         sum->base_at = sum->opened_at = sum->rated_at = stamp;
         sum->seeded = true;

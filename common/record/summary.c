@@ -163,7 +163,8 @@ static struct json_object *measurement_json(const struct pfr_run *run, enum pfr_
         return gauge_json(run, id, start);
     object = json_object_new_object();
     pfr_json_add(object, "total",
-                 pfr_json_value(metric->unit, run->total[id - PFR_PID_END]));
+                 pfr_json_value(metric->unit, run->total[id - PFR_PID_END] +
+                                                  run->before[id - PFR_PID_END]));
     return object;
 }
 

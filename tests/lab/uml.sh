@@ -55,8 +55,13 @@ mount -t cgroup2 cgroup2 /sys/fs/cgroup
 for controller in cpu memory pids io; do
     echo "+$controller" >/sys/fs/cgroup/cgroup.subtree_control
 done 2>/dev/null
+# for a name to be found at all, a second address has to be there
 ip link set lo up
+ip addr add 127.0.0.2/8 dev lo
 hostname uml
+printf '%s\n' '127.0.0.1 localhost' '127.0.0.2 uml' >/run/hosts
+mount --bind /run/hosts /etc/hosts
+[ ! -e /etc/resolv.conf ] || { : >/run/resolv && mount --bind /run/resolv /etc/resolv.conf; }
 . "$box/environment"
 bash "$box/command" >"$box/output" 2>&1 </dev/null
 echo $? >"$box/status"

@@ -2,7 +2,7 @@
 # tests/live/tap.sh if that is used, too. All that it starts it stops, at the
 # latest when the shell ends.
 #
-#   lab_available || skip everything: $lab_why
+#   lab_available || skip everything: $lab_why (lab_needs_v1 if it matters)
 #   lab_start nodes=4 gather=linux spank="optional $so key=value" || lab_log
 #   lab_srun -n2 hostname
 #   lab_stop || echo "# left behind: $lab_why"
@@ -21,9 +21,11 @@ lab_why=     # why the last function failed
 lab_seconds=${lab_seconds:-60} # how long one client command may run
 
 lab_mount=/sys/fs/cgroup
+lab_slice=$lab_mount/system.slice # on cgroup v2: where Slurm is when systemd is not asked
 lab_controllers='freezer memory cpuset cpuacct devices'
 declare -A lab_pid=() # pid of each daemon
 declare -A lab_opt=() # options of lab_start
+lab_slice_made= # yes: ours to remove
 lab_own=() # KEY=VALUE of the caller's for slurm.conf and cgroup.conf
 
 lab_finish() {
@@ -48,6 +50,10 @@ lab_available() {
     env -C / --default-signal true 2>/dev/null || return 1
     lab_why="not root"
     [ "$(id -u)" = 0 ] || return 1
+    if lab_unified; then
+        lab_unified_available
+        return
+    fi
     for controller in $lab_controllers; do
         lab_why="no cgroup v1 that may be written in $lab_mount/$controller"
         mkdir "$lab_mount/$controller/lab_$$" 2>/dev/null || return 1
@@ -57,6 +63,42 @@ lab_available() {
         [ $need = 0 ] || return 1
     done
     lab_why=
+}
+
+# lab_unified: whether this host has cgroup v2 and nothing else
+lab_unified() { [ "$(stat -f -c %T "$lab_mount" 2>/dev/null)" = cgroup2fs ]; }
+
+# lab_needs_v1: for tests that know the files of cgroup v1 by name
+lab_needs_v1() {
+    lab_why="this test is of cgroup v1, and here is v2"
+    ! lab_unified && lab_why=
+}
+
+lab_unified_available() {
+    local controller
+    for controller in memory cpu; do
+        lab_why="cgroup v2 in $lab_mount is without $controller"
+        grep -qw "$controller" "$lab_mount/cgroup.controllers" || return 1
+    done
+    lab_why="cgroup v2 in $lab_mount may not be written"
+    mkdir "$lab_mount/lab_$$" 2>/dev/null && rmdir "$lab_mount/lab_$$" && lab_why=
+}
+
+# Slurm makes its scope in there, and takes what controllers it finds.
+lab_unified_make() {
+    local dir controller controllers
+    lab_why="no controllers in $lab_slice"
+    if [ ! -d "$lab_slice" ]; then
+        mkdir "$lab_slice" || return
+        lab_slice_made=yes
+    fi
+    for dir in "$lab_mount" "$lab_slice"; do
+        read -ra controllers <"$dir/cgroup.controllers"
+        for controller in "${controllers[@]}"; do
+            echo "+$controller" >"$dir/cgroup.subtree_control"
+        done 2>/dev/null
+    done
+    grep -qw memory "$lab_slice/cgroup.subtree_control" && lab_why=
 }
 
 # lab_until SECONDS COMMAND...: waits for a condition, not for a time
@@ -83,7 +125,7 @@ lab_clock() { echo $((${EPOCHREALTIME/[^0-9]/} / 1000)); } # ms
 #   debug=info    SlurmdDebug       dbd=no   accounting through lab_dbd
 #
 # A key with a capital goes into slurm.conf as it is, or into cgroup.conf if it
-# begins with Allowed, Cgroup or Constrain, in the place of the lab's own.
+# begins with Allowed, Cgroup, Constrain or IgnoreSystemd, in the place of the lab's own.
 lab_start() {
     local try
     [ -z "$lab_dir" ] || lab_stop
@@ -121,7 +163,12 @@ lab_options() {
             ;;
         esac
     done
-    [ -n "${lab_opt[cores]}" ] || lab_opt[cores]=$(lab_yes [ "${lab_opt[cpus]}" -le "$(nproc)" ])
+    [ -n "${lab_opt[cores]}" ] || lab_opt[cores]=$(lab_yes lab_has_cores)
+}
+
+lab_has_cores() {
+    [ "${lab_opt[cpus]}" -le "$(nproc)" ] || return
+    ! lab_unified || grep -qw cpuset "$lab_mount/cgroup.controllers"
 }
 
 lab_yes() { if "$@"; then echo yes; else echo no; fi; }
@@ -153,6 +200,7 @@ lab_make() {
         timeout --foreground -k 5 "$lab_seconds"
         setpriv --reuid="$lab_uid" --regid="$lab_gid" --clear-groups --)
     lab_choose_ports || return
+    ! lab_unified || lab_unified_make || return
     lab_write_conf
     lab_why=
 }
@@ -212,9 +260,12 @@ lab_write_conf() {
         echo "PartitionName=lab Nodes=ALL Default=YES MaxTime=INFINITE State=UP"
     } >"$lab_conf"
     # where there is swap, a limit on memory alone kills nothing
-    [ -e $lab_mount/memory/memory.memsw.limit_in_bytes ] && lab_opt[swap]=${lab_opt[ram]}
+    [ -e $lab_mount/memory/memory.memsw.limit_in_bytes ] || [ -e $lab_slice/memory.swap.max ] &&
+        lab_opt[swap]=${lab_opt[ram]}
+    lab_opt[unified]=$(lab_yes lab_unified)
     lab_settings cgroup \
-        CgroupPlugin=cgroup/v1 CgroupMountpoint=$lab_mount CgroupAutomount=no \
+        CgroupPlugin="cgroup/$(if lab_unified; then echo v2; else echo v1; fi)" \
+        IgnoreSystemd="$(lab_if unified yes)" CgroupMountpoint=$lab_mount CgroupAutomount=no \
         ConstrainRAMSpace="${lab_opt[ram]}" ConstrainCores="${lab_opt[cores]}" \
         ConstrainSwapSpace="$(lab_if swap yes)" AllowedSwapSpace="$(lab_if swap 0)" \
         >"$lab_dir/cgroup.conf"
@@ -232,7 +283,7 @@ lab_settings() {
     for pair; do table[${pair%%=*}]=${pair#*=}; done
     for pair in "${lab_own[@]}"; do
         case $pair in
-        Allowed* | Cgroup* | Constrain*) [ "$file" = cgroup ] || continue ;;
+        Allowed* | Cgroup* | Constrain* | IgnoreSystemd*) [ "$file" = cgroup ] || continue ;;
         *) [ "$file" = slurm ] || continue ;;
         esac
         table[${pair%%=*}]=${pair#*=}
@@ -362,24 +413,29 @@ lab_job() {
 lab_cgroup_roots() {
     local node
     for node in "${lab_nodes[@]}"; do
-        find $lab_mount/*/ -maxdepth 1 -type d -name "slurm_$node" 2>/dev/null
+        find $lab_mount/*/ -maxdepth 1 -type d \
+            \( -name "slurm_$node" -o -name "${node}_slurmstepd.scope" \) 2>/dev/null
     done | sort -u
 }
 
-# lab_cgroups: the directories of the lab's users, jobs, steps and tasks
+# lab_cgroups: the directories of the lab's users, jobs, steps and tasks; on v2
+# the node's own are beside those of the jobs
 lab_cgroups() {
     local root
     lab_cgroup_roots | while read -r root; do
-        find "$root" -mindepth 1 -type d 2>/dev/null
+        find "$root" -mindepth 1 \( -path "$root/system" -o -path "$root/slurmd" \) -prune \
+            -o -mindepth 1 -type d -print 2>/dev/null
     done
 }
 
 # lab_stepds: pids of the lab's slurmstepds. Their title covers their
 # environment, but they are in slurmd's directory.
-# (So is what they have forked, as long as it has not called exec.)
+# (So is what they have forked, as long as it has not called exec.) On v2 one
+# that holds the scope may stay between jobs.
 lab_stepds() {
     local pid
     for pid in $(pgrep -x slurmstepd); do
+        ! grep -qs '_slurmstepd.scope/system$' "/proc/$pid/cgroup" || continue
         [[ $(readlink "/proc/$pid/cwd")/ != "$lab_dir"/* ]] || echo "$pid"
     done
 }
@@ -473,6 +529,9 @@ lab_sweep() {
     lab_cgroup_roots | while read -r root; do
         lab_until 5 lab_remove_cgroup "$root"
     done
+    # unless another lab is in it by now
+    [ -z "$lab_slice_made" ] || rmdir "$lab_slice" 2>/dev/null
+    lab_slice_made=
     return $status
 }
 

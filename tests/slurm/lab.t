@@ -5,7 +5,7 @@
 # shellcheck disable=SC1091,SC2034,SC2119,SC2154 # names of tap.sh and lab.sh
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/slurm/lab.sh"
-if ! lab_available; then
+if ! lab_available || ! lab_needs_v1; then
     echo "1..0 # SKIP $lab_why; packages: $(lab_packages)"
     exit 0
 fi

@@ -203,6 +203,19 @@ static void falling_cgroup_counter_is_counted(void **state)
     assert_int_equal((int)b.run.counter_falls, 1);
 }
 
+/* What new cgroups had before the first sample is in the total, in no rate. */
+static void new_cgroups_count_from_zero(void **state)
+{
+    (void)state;
+    b.run.from_zero = true;
+    pfr_sample_set(tick_at(0), PFR_CGROUP_CPU_SECONDS, 3 * SECOND);
+    pfr_sample_set(tick_at(1000), PFR_CGROUP_CPU_SECONDS, 4 * SECOND);
+    closes();
+    assert_int_equal(b.run.before[PFR_CGROUP_CPU_SECONDS - PFR_PID_END], 3 * SECOND);
+    assert_int_equal(b.run.total[PFR_CGROUP_CPU_SECONDS - PFR_PID_END], 1 * SECOND);
+    assert_int_equal(step_value(PFR_CGROUP_PDCPU), 100 * 1000);
+}
+
 /* ---- R9, R11, R12, R47, R49, R101 ---- */
 
 static void rates_are_percent_of_a_core(void **state)
@@ -654,6 +667,7 @@ int main(void)
         CASE(reused_pid_is_another_process),
         CASE(falling_counters_add_nothing_twice),
         CASE(falling_cgroup_counter_is_counted),
+        CASE(new_cgroups_count_from_zero),
         CASE(rates_are_percent_of_a_core),
         CASE(rates_use_the_time_that_passed),
         CASE(each_collector_has_its_own_clock),

@@ -146,6 +146,9 @@ static void finish(struct pfr_session *session, int control)
 {
     struct json_object *summary = pfr_session_finish(session);
 
+    /* we came up after the last task had ended: what the host has read is all there is */
+    if (!session->started && session->totals.given)
+        pfr_lost_write(&session->options, &session->totals);
     if (summary && session->options.brief)
         say_brief(session, control, summary);
     else if (summary)

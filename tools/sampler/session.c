@@ -45,6 +45,7 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
         snprintf(error, size, "out of memory");
         return -ENOMEM;
     }
+    session->run.from_zero = options->slurm; /* the step's cgroups are as new as the step */
     pfr_window_init(&session->window, &session->selection, &session->processes, options->top);
     return 0;
 }
