@@ -149,6 +149,14 @@ static struct json_object *rate_json(const struct pfr_run *run, enum pfr_metric_
     return object;
 }
 
+/* What was there before the first sample, and belongs to the run: of no process, so a rest. */
+static int64_t before(const struct pfr_run *run, enum pfr_metric_id id)
+{
+    if (pfr_metrics[id].derive == PFR_REST)
+        id = pfr_metrics[id].of[0];
+    return run->before[id - PFR_PID_END];
+}
+
 static struct json_object *measurement_json(const struct pfr_run *run, enum pfr_metric_id id,
                                             int64_t start)
 {
@@ -163,8 +171,7 @@ static struct json_object *measurement_json(const struct pfr_run *run, enum pfr_
         return gauge_json(run, id, start);
     object = json_object_new_object();
     pfr_json_add(object, "total",
-                 pfr_json_value(metric->unit, run->total[id - PFR_PID_END] +
-                                                  run->before[id - PFR_PID_END]));
+                 pfr_json_value(metric->unit, run->total[id - PFR_PID_END] + before(run, id)));
     return object;
 }
 
