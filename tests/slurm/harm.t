@@ -135,7 +135,8 @@ run linked "${step[@]}"
 is "a symbolic link as the directory of job or step is not followed" "$(ls "$lab_home/target")" ""
 like "... the user is told" "$(cat err)" "*profile-res: cannot make $lab_home/linked/0: *; measuring without files*"
 lab_as_user mkdir -p names/0 fifo/0
-echo content | lab_as_user tee target/victim >tee
+echo content >"$lab_home/target/victim"
+chown nobody "$lab_home/target/victim"
 node=${lab_nodes[0]}
 for name in "$node.json" "$node.jsonl" ".$node.json.tmp"; do
     lab_as_user ln -s ../../target/victim "names/0/$name"
