@@ -17,7 +17,7 @@
 
 /* How long srun may be held, at most, by a file system that does not answer. */
 #define WAIT_MS 2000
-#define FILES_MS "300"
+#define FILES_MS "90"
 
 static struct {
     bool known;

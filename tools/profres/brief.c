@@ -89,7 +89,7 @@ static struct json_object *load(const char *path, int *complete)
 }
 
 /* A step whose directory is not there by now could not make one. */
-#define NOTHING_MS 100
+#define NOTHING_MS 40
 
 /* Until so many are complete, or all that are there; R75. */
 static struct json_object *await(const char *path, int64_t nodes, int64_t wait_ms)
