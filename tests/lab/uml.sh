@@ -44,6 +44,7 @@ mount --bind / /run/host
 mount -o remount,bind,ro /
 mount -t tmpfs -o mode=1777 tmpfs /tmp
 mountpoint -q /dev || mount -t devtmpfs dev /dev
+[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
 mkdir -p /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm
 for dir in "${shown[@]}"; do
     case $dir in
