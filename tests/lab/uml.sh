@@ -18,6 +18,8 @@ uml_why=
 uml_box=
 
 uml_available() {
+    uml_why="PROFRES_SKIP_LABS is set"
+    [ -z "${PROFRES_SKIP_LABS:-}" ] || return 1
     uml_why=
     if ! command -v linux.uml >/dev/null; then
         uml_why="linux.uml is not installed (Debian: user-mode-linux)"

@@ -42,6 +42,8 @@ lab_packages() {
 # lab_available [dbd]: whether a lab can run here, else the reason in $lab_why
 lab_available() {
     local need controller
+    lab_why="PROFRES_SKIP_LABS is set"
+    [ -z "${PROFRES_SKIP_LABS:-}" ] || return 1
     for need in slurmctld slurmd munged srun setpriv ${1:+slurmdbd sacctmgr mariadbd}; do
         lab_why="there is no $need"
         PATH=$PATH:/usr/sbin:/sbin type -P "$need" >/dev/null || return 1
