@@ -24,7 +24,7 @@
 
 #define READY_MS 80  /* the first sample, before the tasks run */
 #define DONE_MS 30   /* the readings at a task's end */
-#define BRIEF_MS 500 /* the last lines of a batch job's output */
+#define BRIEF_MS 250 /* the last lines of a batch job's output */
 
 static struct {
     int control;   /* -1: no sampler */
