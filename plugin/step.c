@@ -311,6 +311,22 @@ static void hear(const char *wanted, int timeout_ms)
     }
 }
 
+/*
+ * The last wait of a batch step, and the only one at its end. One that was late
+ * at the start and has answered since is worth it.
+ */
+static void hear_brief(void)
+{
+    char text[4096];
+
+    if (step.slow && has_sampler() &&
+        pfr_control_receive(step.control, text, sizeof(text), 0) > 0) {
+        step.slow = false;
+        heed(text);
+    }
+    hear("bye", BRIEF_MS);
+}
+
 /* ---- hooks ---- */
 
 /* Where slurmstepd is now decides what has to be left; that changes between hooks. */
@@ -534,6 +550,7 @@ static void write_totals(spank_t sp, const struct pfr_choice *choice)
 
 void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
 {
+    bool brief = step.job.step == PFR_STEP_BATCH && !choice->spec.quiet;
     int status = 0;
     pid_t pid = 0;
 
@@ -544,14 +561,15 @@ void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
     if (step.ended == step.started)
         send_totals();
     tell("exit %d %d 0 %lld -1 -1", (int)pid, status, (long long)pfr_clock_ns(CLOCK_MONOTONIC));
-    hear("done ", DONE_MS);
+    if (!brief)
+        hear("done ", DONE_MS);
     if (step.ended != step.started)
         return;
+    tell("end");
+    if (brief)
+        hear_brief();
     if (!has_sampler())
         write_totals(sp, choice);
-    tell("end");
-    if (step.job.step == PFR_STEP_BATCH && !choice->spec.quiet)
-        hear("bye", BRIEF_MS);
 }
 
 void pfr_step_end(void)

@@ -186,6 +186,22 @@ job=$(lab_sbatch --profile-res=quiet --export=NONE --wrap 'srun true')
 lab_wait_job "$job"
 like "sbatch --export=NONE: the steps are measured" "$(files "slurm-$job.profres")" "0/n1.json 0/n1.jsonl *"
 
+# --- a sampler that takes its time to come up ---
+script late.sh <<EOF
+#!/bin/sh
+sleep 0.3
+exec $lab_dir/bin/profres-sampler "\$@"
+EOF
+use_plugin sampler="$lab_home/late.sh"
+job=$(lab_sbatch --profile-res --wrap 'sleep 1; exit 5')
+lab_wait_job "$job"
+like "late at the start: the job's brief is there" "$(cat "$lab_home/slurm-$job.out")" "profres: $job.batch
+  elapsed *exit 5*"
+lab_srun --profile-res=dir=late sh -c 'exit 6' 2>err
+is "later than the end: the status is the job's" $? 6
+ok "... the totals are written down" lab_until 5 test -s "$lab_home/late/0/${lab_nodes[0]}.lost.json"
+use_plugin
+
 # --- requeue ---
 job=$(lab_sbatch --requeue --profile-res=quiet --wrap 'srun true; touch "up.$SLURM_RESTART_COUNT"
     [ -n "$SLURM_RESTART_COUNT" ] || sleep 60')
