@@ -216,8 +216,34 @@ static void forget_sampler(void)
     step.control = -1;
 }
 
+static void take_message(const char *text)
+{
+    if (strncmp(text, "warn ", 5) == 0) {
+        pfr_warning("%s", text + 5);
+    } else if (strncmp(text, "refuse ", 7) == 0) {
+        pfr_warning("%s; the step is not measured", text + 7);
+        forget_sampler();
+    } else if (strncmp(text, "say ", 4) == 0) {
+        slurm_spank_log("%s", text + 4);
+    } else if (strcmp(text, "left") == 0) {
+        step.left = true;
+    }
+}
+
+/* Whatever it has said by now. */
+static void listen_now(void)
+{
+    char text[4096];
+
+    while (step.control >= 0 && pfr_control_receive(step.control, text, sizeof(text), 0) > 0)
+        take_message(text);
+}
+
 static void lose_sampler(void)
 {
+    listen_now();
+    if (step.control < 0)
+        return; /* its last word was why */
     forget_sampler();
     pfr_warning("the sampler of step %u.%s has ended early; the step goes on", step.job.job,
                 step.step);
@@ -253,20 +279,6 @@ static void tell(const char *format, ...)
         lose_sampler();
 }
 
-static void take_message(const char *text)
-{
-    if (strncmp(text, "warn ", 5) == 0) {
-        pfr_warning("%s", text + 5);
-    } else if (strncmp(text, "refuse ", 7) == 0) {
-        pfr_warning("%s; the step is not measured", text + 7);
-        forget_sampler();
-    } else if (strncmp(text, "say ", 4) == 0) {
-        slurm_spank_log("%s", text + 4);
-    } else if (strcmp(text, "left") == 0) {
-        step.left = true;
-    }
-}
-
 /* Until it says `wanted`, at most so long; what else it says is passed on. */
 static void hear(const char *wanted, int timeout_ms)
 {
@@ -295,10 +307,11 @@ static void hear(const char *wanted, int timeout_ms)
  */
 static void drop_straggler(void)
 {
-    char text[4096];
+    struct pollfd poll_fd = { .fd = step.control, .events = POLLIN };
 
-    while (step.control >= 0 && pfr_control_receive(step.control, text, sizeof(text), 0) > 0)
-        take_message(text);
+    listen_now();
+    if (step.control >= 0 && !step.left && poll(&poll_fd, 1, DONE_MS) > 0)
+        listen_now(); /* a busy node; what it has missed it can still read */
     if (step.control < 0 || step.left || step.sampler <= 0 || has_hung_up(0))
         return;
     kill(step.sampler, SIGKILL);
@@ -492,24 +505,21 @@ static void log_totals(const struct pfr_sample *sample)
         pfr_warning("step %u.%s on %s at its end%s", step.job.job, step.step, step.node, text);
 }
 
-static void send_totals(void)
+static void read_totals(struct pfr_sample *sample)
 {
-    struct pfr_sample sample = { 0 };
-
     if (!step.totals_open)
         return;
-    pfr_cgroup_collect(&step.totals, &sample);
+    pfr_cgroup_collect(&step.totals, sample);
     pfr_cgroup_release(&step.totals);
     step.totals_open = false;
-    tell("totals %lld %lld %lld", (long long)total_of(&sample, PFR_CGROUP_MEM_PEAK),
-         (long long)total_of(&sample, PFR_CGROUP_OOM_KILLS),
-         (long long)total_of(&sample, PFR_CGROUP_CPU_SECONDS));
-    if (step.control < 0)
-        log_totals(&sample);
+    tell("totals %lld %lld %lld", (long long)total_of(sample, PFR_CGROUP_MEM_PEAK),
+         (long long)total_of(sample, PFR_CGROUP_OOM_KILLS),
+         (long long)total_of(sample, PFR_CGROUP_CPU_SECONDS));
 }
 
 void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
 {
+    struct pfr_sample totals = { 0 };
     int status = 0;
     pid_t pid = 0;
 
@@ -517,14 +527,17 @@ void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
         return;
     spank_get_item(sp, S_TASK_EXIT_STATUS, &status);
     step.ended++;
-    if (step.ended == step.started)
-        send_totals();
+    if (step.ended == step.started) {
+        drop_straggler();
+        read_totals(&totals);
+    }
     tell("exit %d %d 0 %lld -1 -1", (int)pid, status, (long long)pfr_clock_ns(CLOCK_MONOTONIC));
     hear("done ", DONE_MS);
     if (step.ended != step.started)
         return;
     tell("end");
-    drop_straggler();
+    if (step.control < 0)
+        log_totals(&totals);
     if (step.job.step == PFR_STEP_BATCH && !choice->spec.quiet)
         hear("bye", BRIEF_MS);
 }
