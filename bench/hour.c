@@ -42,7 +42,7 @@ int main(int argc, char **argv)
            "\"largest\": %lld, \"window\": %g, \"windows\": %lu, \"cpu\": %.2f}\n",
            rig.session.processes.live, (long long)seconds, (double)interval / PFR_NS_PER_S,
            (long long)rig.session.series.bytes, (long long)largest,
-           (double)rig.session.series.window / PFR_NS_PER_S,
+           (double)rig.session.series.span / PFR_NS_PER_S,
            (unsigned long)rig.session.run.num_windows,
            (double)(pfr_rig_cpu() - begun) / PFR_NS_PER_S);
     pfr_rig_release(&rig);

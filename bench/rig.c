@@ -47,8 +47,11 @@ void pfr_rig_start(struct pfr_rig *rig, pid_t pid, const char *dir, int64_t inte
     raise_fd_limit();
     if (pfr_session_init(&rig->session, &options, error, sizeof(error)) == 0) {
         set_clock(rig);
-        if (pfr_session_start_task(&rig->session, pid, 0, error, sizeof(error)) == 0)
+        if (pfr_session_start_task(&rig->session, pid, 0, error, sizeof(error)) == 0) {
+            pfr_session_go(&rig->session);
+            pfr_session_publish(&rig->session);
             return;
+        }
     }
     fprintf(stderr, "cannot start a session on process %d: %s\n", (int)pid, error);
     exit(EXIT_FAILURE);

@@ -112,8 +112,8 @@ if lab_start nodes=1 gather=linux spank="$spank"; then
     read -r every _ < <(gather 1)
     read -r _ job < <(gather 0 --profile-res=quiet)
     ours=$(jq '.sampler.cpu_seconds' "$lab_home/slurm-$job.profres/0/"*.json 2>/dev/null)
-    awk -v a="${without:-0}" -v b="${every:-0}" -v t="$(getconf CLK_TCK)" -v o="${ours:-0}" -v s="$seconds" 'BEGIN {
-        printf "\n128 processes for %d s, CPU: jobacct_gather/linux at 1 s %.2f s in slurmstepd; profres %.2f s\n",
+    awk -v a="${without:-0}" -v b="${every:-0}" -v t="$(getconf CLK_TCK)" -v o="${ours:--}" -v s="$seconds" 'BEGIN {
+        printf "\n128 processes for %d s, CPU: jobacct_gather/linux at 1 s %.2f s in slurmstepd; profres %s s\n",
             s, (b - a) / t, o }'
     rows+=",{\"what\":\"128 processes\",\"seconds\":$seconds,\"jobacct_ticks\":$((${every:-0} - ${without:-0})),\"profres_cpu_seconds\":${ours:-null}}"
     lab_stop || echo "left behind: $lab_why"

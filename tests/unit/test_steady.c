@@ -240,6 +240,8 @@ static void start_session(struct bench *bench, const char *metrics)
     bench->session->env.arg = bench;
     if (pfr_session_start_task(bench->session, bench->children[0], 0, error, sizeof(error)) < 0)
         fail_msg("%s", error);
+    pfr_session_go(bench->session);
+    pfr_session_publish(bench->session);
 }
 
 static void tick(struct bench *bench, int times)
