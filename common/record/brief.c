@@ -219,7 +219,8 @@ static void print_trouble(FILE *out, struct json_object *summary)
         fprintf(out, "  OOM         %.0f process%s killed: the memory limit was too low\n", value,
                 value == 1 ? "" : "es");
     if (!pfr_summary_is_complete(summary))
-        fprintf(out, "  INCOMPLETE  the profiler has not finished (state %s); this is what it had\n",
+        fprintf(out,
+                "  INCOMPLETE  the profiler has not finished (state %s); this is what it had\n",
                 state ? state : "unknown");
     else if (number_at(summary, "n_pending") > 0)
         fprintf(out, "  pending     %.0f process%s still running\n",
