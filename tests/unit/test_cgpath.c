@@ -194,10 +194,10 @@ static void mount_root_is_cut_off(void **state)
     char mount[PFR_CGPATH_SIZE];
 
     resolve(bench, "mount-root");
-    assert_scoped(bench, PFR_UNIFIED, "sys/fs/cgroup/work");
+    assert_scoped(bench, PFR_UNIFIED, "sys/fs/cgroup/task");
     snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup", bench->fixture.root);
     assert_string_equal(bench->target.dirs[PFR_UNIFIED].mount, mount);
-    fixture_write(&bench->fixture, "proc/5001/cgroup", "0::/kubepods/pod77/work\n");
+    fixture_write(&bench->fixture, "proc/5001/cgroup", "0::/kubepods/pod77/task\n");
     again(bench);
     assert_not_scoped(bench, PFR_UNIFIED, "not below a mounted hierarchy");
     fixture_write(&bench->fixture, "proc/5001/cgroup", "0::/kubepods/pod7\n");
@@ -217,7 +217,7 @@ static void second_mount_may_show_it(void **state)
                   "28 21 0:22 /kubepods/pod7 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
                   "29 21 0:22 / /mnt/whole rw - cgroup2 cgroup2 rw\n");
     again(bench);
-    assert_scoped(bench, PFR_UNIFIED, "sys/fs/cgroup/work");
+    assert_scoped(bench, PFR_UNIFIED, "sys/fs/cgroup/task");
 }
 
 static void blanks_in_mount_points(void **state)
@@ -225,13 +225,13 @@ static void blanks_in_mount_points(void **state)
     struct bench *bench = *state;
 
     resolve(bench, "mount-blanks");
-    assert_scoped(bench, PFR_UNIFIED, "mnt/my cgroups/work");
+    assert_scoped(bench, PFR_UNIFIED, "mnt/my cgroups/task");
     /* tab, newline and backslash too */
-    fixture_write(&bench->fixture, "mnt/a\tb\nc\\d/work/cgroup.procs", "5001\n");
+    fixture_write(&bench->fixture, "mnt/a\tb\nc\\d/task/cgroup.procs", "5001\n");
     fixture_write(&bench->fixture, "proc/self/mountinfo",
                   "27 21 0:22 / /mnt/a\\011b\\012c\\134d rw - cgroup2 cgroup2 rw\n");
     again(bench);
-    assert_scoped(bench, PFR_UNIFIED, "mnt/a\tb\nc\\d/work");
+    assert_scoped(bench, PFR_UNIFIED, "mnt/a\tb\nc\\d/task");
 }
 
 /* A controller's name within another word is not the controller. */
@@ -281,13 +281,13 @@ static void malformed_lines_are_passed_over(void **state)
     struct bench *bench = *state;
 
     resolve(bench, "v2-slurm");
-    fixture_write(&bench->fixture, "proc/5001/cgroup", "junk\n\n:\n0:\n::\n0::/work\n");
+    fixture_write(&bench->fixture, "proc/5001/cgroup", "junk\n\n:\n0:\n::\n0::/task\n");
     fixture_write(&bench->fixture, "proc/self/mountinfo",
                   "junk\n\n27 21\n - \n - cgroup2\n27 - cgroup2 cgroup2 rw\n"
                   "27 21 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
-    fixture_write(&bench->fixture, "sys/fs/cgroup/work/cgroup.procs", "5001\n");
+    fixture_write(&bench->fixture, "sys/fs/cgroup/task/cgroup.procs", "5001\n");
     again(bench);
-    assert_scoped(bench, PFR_UNIFIED, "sys/fs/cgroup/work");
+    assert_scoped(bench, PFR_UNIFIED, "sys/fs/cgroup/task");
 }
 
 static void missing_process_or_mounts_is_an_error(void **state)
