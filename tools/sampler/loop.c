@@ -134,7 +134,7 @@ static void say_brief(const struct pfr_session *session, int control, struct jso
 
     if (!out)
         return;
-    snprintf(files, sizeof(files), "%s/%s/", session->options.dir ? session->options.dir : "",
+    snprintf(files, sizeof(files), "%s/%s", session->options.dir ? session->options.dir : "",
              session->options.step);
     pfr_brief_print(out, summary, session->dirfd >= 0 ? files : NULL);
     fclose(out);
