@@ -18,7 +18,7 @@ BEGIN {
 
     users["json-c"] = "common/record tools/* tests bench"
     users["slurm"] = "plugin tests"
-    users["libcgroup"] = "tools/profres"
+    users["libcgroup"] = "tools/profres tests"
     users["ncurses"] = "tools/profres"
     users["cmocka"] = "tests"
 
