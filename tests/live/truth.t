@@ -18,7 +18,7 @@ if is_root; then
     peak=$("$profres" run -q -d peak -- sh peak.sh)
     near "cgroup_mem_peak is the cgroup file's number" "$(measured peak cgroup_mem_peak max)" "$peak" 4096
     ok "it holds what the command allocated" test "$peak" -gt $((96 << 20))
-    near "sampled peak is below it" "$(measured peak cgroup_mem_sampled_peak max)" "$peak" "$peak"
+    ok "a sampled peak stands beside it" test -n "$(measured peak cgroup_mem_sampled_peak max)"
     ok "... never above" test "$(measured peak cgroup_mem_sampled_peak max)" -le "$peak"
 else
     skip 4 "not root: no cgroup of one's own on this host"
