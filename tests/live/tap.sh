@@ -100,3 +100,10 @@ is_root() { [ "$(id -u)" = 0 ]; }
 
 # as_user COMMAND...: as an ordinary user who can read the work directory
 as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
+
+# Where the sources are only root's, an ordinary user could not run what was built.
+if is_root && ! as_user test -x "$profres"; then
+    mkdir "$work/bin"
+    cp "$top_builddir/profres" "$top_builddir/profres-sampler" "$work/bin/"
+    profres=$work/bin/profres
+fi
