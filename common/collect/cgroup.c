@@ -17,6 +17,11 @@
 /* What was read last. One for all cgroups: there may be one per task. */
 static char text_buffer[16384];
 
+static bool is_limit(const struct pfr_cgplace *place)
+{
+    return place->shape == PFR_CG_SMALLEST || place->shape == PFR_CG_QUOTA;
+}
+
 static int parse_place(const struct pfr_cgroup *cgroup, const struct pfr_cgplace *place,
                        const char *text, int64_t *value)
 {
@@ -41,6 +46,8 @@ static int parse_place(const struct pfr_cgroup *cgroup, const struct pfr_cgplace
         if (r == 0 && !place->line)
             r = 1; /* io.stat has a line per device that was used: none is zero */
         break;
+    case PFR_CG_QUOTA:
+        return pfr_shape_quota(text, place->scale, value);
     case PFR_CG_DEVICE:
         r = pfr_shape_device(text, place->field, &v);
         if (r == 0)
@@ -103,7 +110,8 @@ static void open_ancestors(struct pfr_cgroup *cgroup, const struct pfr_cgtarget 
         snprintf(file, sizeof(file), "%s/%s", path, place->file);
         fd = open(file, O_RDONLY | O_CLOEXEC);
         if (fd >= 0)
-            cgroup->ancestors[cgroup->ancestor_count++] = fd;
+            cgroup->ancestors[cgroup->ancestor_count++] =
+                (struct pfr_cgfile){ .first = place, .fd = fd };
     }
 }
 
@@ -126,6 +134,18 @@ static int open_subtree(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *ta
     return cgroup->subtree_count++;
 }
 
+/* A cgroup without the controller has no such file, and yet those above may limit it. */
+static int try_limit(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *target,
+                     const struct pfr_cgplace *place, int file)
+{
+    int before = cgroup->ancestor_count;
+
+    if (file < 0 && file != -ENOENT)
+        return file;
+    open_ancestors(cgroup, target, place);
+    return file >= 0 || cgroup->ancestor_count > before ? 1 : file;
+}
+
 /* Opens one place and reads it once: 1 it gives a number, -errno it cannot. */
 static int try_place(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *target,
                      const struct pfr_cgplace *place, int *file)
@@ -140,15 +160,13 @@ static int try_place(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *targe
         return parse_place(cgroup, place, text_buffer, &value) > 0 ? 1 : -ENODATA;
     }
     *file = file_of(cgroup, target, place);
+    if (is_limit(place))
+        return try_limit(cgroup, target, place, *file);
     if (*file < 0)
         return *file;
     r = (int)pfr_fd_pread_text(cgroup->files[*file].fd, text_buffer, sizeof(text_buffer));
     if (r < 0 && r != -ENODATA)
         return r;
-    if (place->shape == PFR_CG_SMALLEST) {
-        open_ancestors(cgroup, target, place);
-        return 1;
-    }
     r = parse_place(cgroup, place, text_buffer, &value);
     return r > 0 ? 1 : -ENODATA;
 }
@@ -211,7 +229,7 @@ void pfr_cgroup_release(struct pfr_cgroup *cgroup)
     for (int i = 0; i < cgroup->file_count; i++)
         close(cgroup->files[i].fd);
     for (int i = 0; i < cgroup->ancestor_count; i++)
-        close(cgroup->ancestors[i]);
+        close(cgroup->ancestors[i].fd);
     pfr_subtree_release(&cgroup->subtree);
     cgroup->file_count = cgroup->value_count = cgroup->ancestor_count = 0;
 }
@@ -236,7 +254,7 @@ static int read_file(struct pfr_cgroup *cgroup, int file, struct pfr_sample *sam
         int64_t value;
 
         if (cgroup->values[i].file == file && place->shape != PFR_CG_SUBTREE &&
-            place->shape != PFR_CG_SMALLEST && parse_place(cgroup, place, text_buffer, &value) > 0)
+            !is_limit(place) && parse_place(cgroup, place, text_buffer, &value) > 0)
             take(sample, place, value);
     }
     return 1;
@@ -246,10 +264,13 @@ static void read_smallest(struct pfr_cgroup *cgroup, const struct pfr_cgvalue *f
                           struct pfr_sample *sample)
 {
     int64_t smallest = INT64_MAX, value;
+    int own = from->file < 0 ? -1 : cgroup->files[from->file].fd;
 
     for (int i = -1; i < cgroup->ancestor_count; i++) {
-        int fd = i < 0 ? cgroup->files[from->file].fd : cgroup->ancestors[i];
+        int fd = i < 0 ? own : cgroup->ancestors[i].fd;
 
+        if (fd < 0 || (i >= 0 && cgroup->ancestors[i].first != from->place))
+            continue;
         if (pfr_fd_pread_text(fd, text_buffer, sizeof(text_buffer)) > 0 &&
             parse_place(cgroup, from->place, text_buffer, &value) > 0 && value < smallest)
             smallest = value;
@@ -288,7 +309,7 @@ int pfr_cgroup_collect(struct pfr_cgroup *cgroup, struct pfr_sample *sample)
     for (int i = 0; i < cgroup->file_count; i++)
         alive |= read_file(cgroup, i, sample) > 0;
     for (int i = 0; i < cgroup->value_count; i++)
-        if (cgroup->values[i].place->shape == PFR_CG_SMALLEST)
+        if (is_limit(cgroup->values[i].place))
             read_smallest(cgroup, &cgroup->values[i], sample);
     if (!cgroup->subtree_count || (cgroup->file_count && !alive) ||
         pfr_subtree_refresh(&cgroup->subtree) < 0)

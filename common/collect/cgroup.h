@@ -17,6 +17,7 @@ enum pfr_cgshape {
     PFR_CG_DEVICE,   /* "8:0 field number", summed */
     PFR_CG_SUBTREE,  /* a number or flat field of v1, summed over the directories below */
     PFR_CG_SMALLEST, /* the smallest number from here up to the root */
+    PFR_CG_QUOTA,    /* the smallest "quota period" from here up to the root */
 };
 
 struct pfr_cgplace {
@@ -33,7 +34,7 @@ extern const struct pfr_cgplace pfr_cgplaces[];
 extern const int pfr_cgplace_count;
 
 #define PFR_CGFILES_MAX 40
-#define PFR_CGANCESTORS_MAX 24
+#define PFR_CGANCESTORS_MAX 96
 
 struct pfr_cgfile {
     const struct pfr_cgplace *first; /* controller and name */
@@ -51,7 +52,7 @@ struct pfr_cgroup {
     int file_count;
     struct pfr_cgvalue values[PFR_METRIC_COUNT];
     int value_count;
-    int ancestors[PFR_CGANCESTORS_MAX]; /* limit files above the step */
+    struct pfr_cgfile ancestors[PFR_CGANCESTORS_MAX]; /* limit files above the step */
     int ancestor_count;
     struct pfr_subtree subtree;
     const struct pfr_cgplace *subtree_place[PFR_SUBTREE_FILES];
