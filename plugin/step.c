@@ -498,6 +498,8 @@ void pfr_step_task(spank_t sp, const struct pfr_choice *choice)
         return;
     if (step.started == 0)
         find_totals(pid);
+    if (step.started == 0 && step.target_known && has_sampler())
+        pfr_launch_hand(step.control, &step.target);
     step.started++;
     tell("start %d %u", (int)pid, rank);
     if (step.started == step.tasks) {

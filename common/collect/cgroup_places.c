@@ -16,6 +16,7 @@ const struct pfr_cgplace pfr_cgplaces[] = {
     /* memory */
     { PFR_CGROUP_MEM_PEAK, PFR_UNIFIED, "memory.peak", PFR_CG_SINGLE, NULL, NULL, 1 },
     { PFR_CGROUP_MEM_PEAK, PFR_MEMORY, "memory.max_usage_in_bytes", PFR_CG_SINGLE, NULL, NULL, 1 },
+    { PFR_CGROUP_MEM_WINDOW_PEAK, PFR_UNIFIED, "memory.peak", PFR_CG_SPAN, NULL, NULL, 1 },
     { PFR_CGROUP_MEM_CURRENT, PFR_UNIFIED, "memory.current", PFR_CG_SINGLE, NULL, NULL, 1 },
     { PFR_CGROUP_MEM_CURRENT, PFR_MEMORY, "memory.usage_in_bytes", PFR_CG_SINGLE, NULL, NULL, 1 },
     { PFR_CGROUP_MEM_ANON, PFR_UNIFIED, "memory.stat", PFR_CG_FLAT, NULL, "anon", 1 },
@@ -44,6 +45,7 @@ const struct pfr_cgplace pfr_cgplaces[] = {
     { PFR_CGROUP_SWAP_CURRENT, PFR_UNIFIED, "memory.swap.current", PFR_CG_SINGLE, NULL, NULL, 1 },
     { PFR_CGROUP_SWAP_CURRENT, PFR_MEMORY, "memory.stat", PFR_CG_FLAT, NULL, "total_swap", 1 },
     { PFR_CGROUP_SWAP_PEAK, PFR_UNIFIED, "memory.swap.peak", PFR_CG_SINGLE, NULL, NULL, 1 },
+    { PFR_CGROUP_SWAP_WINDOW_PEAK, PFR_UNIFIED, "memory.swap.peak", PFR_CG_SPAN, NULL, NULL, 1 },
     { PFR_CGROUP_SWAP_LIMIT, PFR_UNIFIED, "memory.swap.max", PFR_CG_SMALLEST, NULL, NULL, 1 },
     { PFR_CGROUP_SWAP_FAILCNT, PFR_UNIFIED, "memory.swap.events", PFR_CG_FLAT, NULL, "max", 1 },
     { PFR_CGROUP_SWAP_FAILS, PFR_UNIFIED, "memory.swap.events", PFR_CG_FLAT, NULL, "fail", 1 },

@@ -61,6 +61,7 @@ enum pfr_metric_id {
 
     /* one value per step: the kernel's own accounting */
     PFR_CGROUP_MEM_PEAK,
+    PFR_CGROUP_MEM_WINDOW_PEAK,
     PFR_CGROUP_MEM_CURRENT,
     PFR_CGROUP_MEM_SAMPLED_PEAK,
     PFR_CGROUP_MEM_ANON,
@@ -79,6 +80,7 @@ enum pfr_metric_id {
     PFR_CGROUP_MEM_REFAULTS_FILE,
     PFR_CGROUP_SWAP_CURRENT,
     PFR_CGROUP_SWAP_PEAK,
+    PFR_CGROUP_SWAP_WINDOW_PEAK,
     PFR_CGROUP_SWAP_LIMIT,
     PFR_CGROUP_SWAP_FAILCNT,
     PFR_CGROUP_SWAP_FAILS,

@@ -67,6 +67,9 @@ void pfr_session_release(struct pfr_session *session)
     }
     free(session->meters);
     free(session->tasks);
+    for (int i = 0; i < session->handed.count; i++)
+        if (session->handed.files[i].fd >= 0)
+            close(session->handed.files[i].fd);
     if (session->dirfd >= 0)
         close(session->dirfd);
 }
@@ -179,9 +182,14 @@ static void offer_living(struct pfr_session *session)
 
 static void close_window(struct pfr_session *session)
 {
+    struct pfr_readings *readings = &session->window.readings;
     struct pfr_usage usage;
     int r;
 
+    /* of the last sample alone, for which they stand as a value of the window */
+    if (readings->count)
+        pfr_cgroup_take_peaks(&session->cgroup, PFR_SPAN_WINDOW,
+                              &readings->samples[readings->count - 1]);
     pfr_oom_flush(session);
     r = pfr_window_close(&session->window, &session->run, &usage);
 
@@ -296,6 +304,7 @@ static int open_collectors(struct pfr_session *session, pid_t pid, char *error, 
         snprintf(error, size, "cannot find the cgroups of process %d: %s", (int)pid, strerror(-r));
         return r;
     }
+    session->target.handed = &session->handed;
     pfr_availability_init(&session->have);
     pfr_cgroup_open(&session->cgroup, &session->env, &session->target, &session->selection.collect,
                     &session->have);

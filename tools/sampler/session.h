@@ -47,6 +47,7 @@ struct pfr_session {
     struct pfr_selection selection;
     struct pfr_availability have;
     struct pfr_cgtarget target;
+    struct pfr_handed handed;
     struct pfr_track track;
     struct pfr_oom oom;
     struct pfr_process_table processes;
