@@ -309,6 +309,20 @@ static int read_file(struct pfr_cgroup *cgroup, int file, struct pfr_sample *sam
     return 1;
 }
 
+int pfr_cgroup_read(struct pfr_cgroup *cgroup, enum pfr_metric_id id, int64_t *value)
+{
+    for (int i = 0; i < cgroup->value_count; i++) {
+        const struct pfr_cgvalue *from = &cgroup->values[i];
+
+        if (from->place->id == id && from->place->shape != PFR_CG_SUBTREE &&
+            !is_limit(from->place))
+            return pfr_fd_pread_text(cgroup->files[from->file].fd, text_buffer,
+                                     sizeof(text_buffer)) > 0 &&
+                   parse_place(cgroup, from->place, text_buffer, value) > 0;
+    }
+    return 0;
+}
+
 static void read_smallest(struct pfr_cgroup *cgroup, const struct pfr_cgvalue *from,
                           struct pfr_sample *sample)
 {

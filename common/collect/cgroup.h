@@ -82,6 +82,9 @@ void pfr_cgroup_release(struct pfr_cgroup *cgroup);
 /* Stamps the sample and puts in what could be read. 1, or 0 when the cgroup has gone. */
 int pfr_cgroup_collect(struct pfr_cgroup *cgroup, struct pfr_sample *sample);
 
+/* One measurement by itself: 1, or 0 when it is not there. */
+int pfr_cgroup_read(struct pfr_cgroup *cgroup, enum pfr_metric_id id, int64_t *value);
+
 /* The peaks of a span that ends here and begins anew (peak.h), into the sample. */
 void pfr_cgroup_take_peaks(struct pfr_cgroup *cgroup, enum pfr_span span,
                            struct pfr_sample *sample);

@@ -122,8 +122,8 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
 
     [PFR_CGROUP_MEM_PEAK] = {
         ROW("cgroup_mem_peak", GAUGE, BYTES, MAX, STEP,
-            "most memory ever charged, kept by the kernel; "
-            "includes page cache that could be dropped"),
+            "most memory ever charged, kept by the kernel; with page cache that could be "
+            "dropped, and in a Slurm step on v1 with slurmstepd"),
         .lasting = true, .of = NONE },
     [PFR_CGROUP_MEM_WINDOW_PEAK] = {
         ROW("cgroup_mem_window_peak", GAUGE, BYTES, MAX, STEP,
@@ -242,6 +242,10 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         "time in which some task waited for storage"),
     [PFR_CGROUP_PSI_IO_FULL_SECONDS] = STEP_COUNTER("cgroup_psi_io_full_seconds", SECONDS,
         "time in which all tasks waited for storage"),
+    [PFR_CGROUP_TASKS_MEM_SAMPLED_PEAK] = STEP_GAUGE("cgroup_tasks_mem_sampled_peak", BYTES, MAX,
+        "largest simultaneous sum of the memory charged to the tasks' own cgroups"),
+    [PFR_CGROUP_TASKS_CPU_SECONDS] = STEP_COUNTER("cgroup_tasks_cpu_seconds", SECONDS,
+        "CPU time of the tasks' own cgroups, added up"),
 
     /* Not a counter: it is there once, when a task has been waited for. */
     [PFR_RUSAGE_CPU_SECONDS] = {

@@ -110,6 +110,8 @@ enum pfr_metric_id {
     PFR_CGROUP_PSI_MEMORY_FULL_SECONDS,
     PFR_CGROUP_PSI_IO_SOME_SECONDS,
     PFR_CGROUP_PSI_IO_FULL_SECONDS,
+    PFR_CGROUP_TASKS_MEM_SAMPLED_PEAK,
+    PFR_CGROUP_TASKS_CPU_SECONDS,
 
     /* one value per step: what wait4() said of the tasks that ended */
     PFR_RUSAGE_CPU_SECONDS,

@@ -60,7 +60,7 @@ void pfr_session_release(struct pfr_session *session)
     pfr_window_release(&session->window);
     pfr_run_release(&session->run);
     pfr_process_table_release(&session->processes);
-    for (uint32_t i = 0; i < session->task_count && session->meters; i++) {
+    for (uint32_t i = 0; i < PFR_TASKS_MAX && session->meters; i++) {
         if (session->meters[i])
             pfr_cgroup_release(session->meters[i]);
         free(session->meters[i]);
@@ -263,6 +263,7 @@ static void take_sample(struct pfr_session *session)
         sample->empty = listed <= 0 && session->tasks_ended == session->task_count;
     if (!pfr_cgroup_collect(&session->cgroup, sample))
         note_cgroup_gone(session);
+    pfr_task_sum_meters(session, sample);
     set_rusage(session, sample);
     pfr_oom_check(session, sample);
     session->pending = wants_processes(session) ? session->processes.live : session->track.count;
@@ -308,6 +309,7 @@ static int open_collectors(struct pfr_session *session, pid_t pid, char *error, 
     pfr_availability_init(&session->have);
     pfr_cgroup_open(&session->cgroup, &session->env, &session->target, &session->selection.collect,
                     &session->have);
+    pfr_task_open_meter(session, 0, pid);
     r = pfr_procs_open(&session->procs, &session->env, &session->processes,
                        &session->selection.collect, fds_budget(), &session->have);
     if (r == 0)
@@ -438,7 +440,8 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
         (struct pfr_task){ .pid = pid, .rank = rank, .started = now,
                            .mem_peak = -1, .cpu = -1, .oom_kills = -1 };
     session->state = PFR_LIVE; /* again, when all tasks known until now had ended */
-    pfr_task_open_meter(session, session->task_count - 1);
+    if (session->task_count > 1) /* the first one's is open */
+        pfr_task_open_meter(session, session->task_count - 1, pid);
     if (session->files_open)
         pfr_task_started(session, &session->tasks[session->task_count - 1]);
     return 0;

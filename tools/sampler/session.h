@@ -65,6 +65,7 @@ struct pfr_session {
     uint32_t task_count, tasks_met, tasks_ended;
     struct pfr_task *tasks;
     struct pfr_cgroup **meters; /* by task: its own cgroup; NULL = it has none */
+    bool meters_shared;         /* one cgroup for two tasks: a sum would count it twice */
     struct pfr_totals totals;
     bool files_open, dir_presumed;
     int64_t rusage_cpu, rusage_max_rss; /* of the tasks that ended; 0 = none */
