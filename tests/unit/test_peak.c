@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/collect/cgroup.h"
@@ -196,6 +197,29 @@ static void plain_files_are_not_written(void **state)
     close(fd);
 }
 
+/* Root can open what no one can write to; another user can tell the two apart, too. */
+static void who_may_not_is_told_why(void **state)
+{
+    struct bench *bench = *state;
+    char path[512];
+
+    if (geteuid() != 0)
+        SKIP_BECAUSE("not root: the files are one's own");
+    fixture_path(&bench->fixture, V2_TASK "/memory.peak", path, sizeof(path));
+    assert_int_equal(seteuid(65534), 0);
+    start(bench);
+    assert_int_equal(seteuid(0), 0);
+    assert_string_equal(bench->have.reason[PFR_CGROUP_MEM_WINDOW_PEAK],
+                        "memory.peak can only be reset by its owner");
+    assert_int_equal(chmod(path, 0444), 0);
+    pfr_cgroup_release(&bench->cgroup);
+    assert_int_equal(seteuid(65534), 0);
+    start(bench);
+    assert_int_equal(seteuid(0), 0);
+    assert_string_equal(bench->have.reason[PFR_CGROUP_MEM_WINDOW_PEAK],
+                        "memory.peak cannot be reset: that needs Linux 6.12");
+}
+
 static void no_peak_at_all_is_another_reason(void **state)
 {
     struct bench *bench = *state;
@@ -240,6 +264,7 @@ int main(void)
         PEAK(nonsense_is_no_peak),
         PEAK(older_kernels_refuse),
         CASE(plain_files_are_not_written),
+        CASE(who_may_not_is_told_why),
         CASE(no_peak_at_all_is_another_reason),
         CASE(handed_file_serves),
     };
