@@ -1,0 +1,48 @@
+/*
+ * From what a person types to the directories of the steps: a job as sacct
+ * names it (4711, 4711.batch, 4711_[1-9], 4711+1), or a path to a job's
+ * directory, a step's, a file of it, or a directory that holds many.
+ *
+ * A job is looked for in the working directory, then in PROFRES_PATH, then in
+ * the WorkDir that scontrol or sacct tell; the first place that has it is it.
+ */
+#ifndef PFR_PROFRES_FIND_H
+#define PFR_PROFRES_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct pfr_found {
+    char *dir;  /* of the step: NODE.json and NODE.jsonl are in it */
+    char *job;  /* "4711", "4711_3", "run-14426": as its directory says */
+    char *step; /* "0", "batch", "interactive" */
+    char *node; /* when a file of one node was named; else NULL: all */
+    int restart;
+};
+
+struct pfr_finds {
+    struct pfr_found *found;
+    size_t count, room;
+    bool restarts; /* set before: earlier runs of a requeued job, too */
+};
+
+/*
+ * Adds what `what` names, which may be a list with commas. The number of steps
+ * added, 0 when there is no such profile, -EINVAL when it is neither a path nor
+ * a job. What was added is in order: by job, restart, step.
+ */
+int pfr_find(struct pfr_finds *finds, const char *what);
+
+/* Says why there was nothing, and what to do: to be called after pfr_find(). */
+void pfr_find_explain(FILE *out, const char *what, int result);
+
+void pfr_finds_release(struct pfr_finds *finds);
+
+/* The nodes of a step, sorted; NULL-terminated, one block to free(). */
+char **pfr_found_nodes(const struct pfr_found *found);
+
+/* "4711_9" before "4711_10": digits by their number. */
+int pfr_name_compare(const char *a, const char *b);
+
+#endif
