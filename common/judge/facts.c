@@ -45,7 +45,7 @@ void pfr_facts_init(struct pfr_facts *facts)
     int64_t *stat = (int64_t *)facts->stats;
 
     /* the texts need only an end each; the rest of 5 KiB is left as it is */
-    facts->level = PFR_LEVEL_NODE;
+    facts->extent = PFR_EXTENT_NODE;
     facts->progress = PFR_PROGRESS_LIVE;
     facts->newer_schema = false;
     facts->job[0] = facts->step[0] = facts->node[0] = facts->user[0] = facts->name[0] = '\0';

@@ -47,10 +47,10 @@ struct pfr_spread {
     int64_t min_rank, max_rank;
 };
 
-enum pfr_level { PFR_LEVEL_NODE, PFR_LEVEL_STEP, PFR_LEVEL_JOB };
+enum pfr_extent { PFR_EXTENT_NODE, PFR_EXTENT_STEP, PFR_EXTENT_JOB };
 
 struct pfr_facts {
-    enum pfr_level level;
+    enum pfr_extent extent;
     enum pfr_progress progress;
 
     /* who; "" when not known. Printable UTF-8, whatever the file held. */
@@ -69,7 +69,7 @@ struct pfr_facts {
     int64_t nodes, nodes_given; /* profiles put together; nodes of the step */
     int64_t tasks, tasks_given; /* seen in the profiles; tasks of the step */
     int64_t cpus, cpus_per_task;
-    int64_t mem_given;          /* bytes on one node, for the step; at PFR_LEVEL_JOB for the job */
+    int64_t mem_given;          /* bytes on one node, for the step; at PFR_EXTENT_JOB for the job */
     int64_t job_mem_given;
     int64_t time_limit;         /* of the job */
     int64_t job_start, job_end; /* when the job began, and when its time is up */

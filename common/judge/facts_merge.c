@@ -116,7 +116,7 @@ void pfr_facts_merge(struct pfr_facts *merged, const struct pfr_facts *nodes, si
         if (needs_more(&nodes[i], largest))
             largest = &nodes[i];
     *merged = *largest;
-    merged->level = PFR_LEVEL_STEP;
+    merged->extent = PFR_EXTENT_STEP;
     if (count == 1)
         return;
     merged->processes_at_once = PFR_ABSENT;
@@ -205,7 +205,7 @@ void pfr_facts_merge_job(struct pfr_facts *merged, const struct pfr_facts *nodes
     int64_t end = PFR_ABSENT;
 
     pfr_facts_merge(merged, nodes, count);
-    merged->level = PFR_LEVEL_JOB;
+    merged->extent = PFR_EXTENT_JOB;
     merged->mem_given = merged->job_mem_given;
     merged->step[0] = '\0';
     if (count == 1)

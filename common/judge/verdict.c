@@ -98,7 +98,7 @@ static bool is_idle(const struct pfr_facts *facts)
     int64_t memory = source == PFR_METRIC_NONE ? PFR_ABSENT : pfr_facts_value(facts, source);
     int64_t p95 = rate == PFR_METRIC_NONE ? PFR_ABSENT : pfr_facts_stats(facts, rate)->p95;
 
-    if (facts->level != PFR_LEVEL_JOB || facts->elapsed < IDLE_AFTER_NS)
+    if (facts->extent != PFR_EXTENT_JOB || facts->elapsed < IDLE_AFTER_NS)
         return false;
     if (pfr_known(p95) && p95 / 100 > cores)
         cores = p95 / 100;
@@ -113,7 +113,7 @@ static bool is_whole(const struct pfr_facts *facts)
 {
     if (pfr_known(facts->tasks) && facts->tasks_ended < facts->tasks)
         return false;
-    return facts->level == PFR_LEVEL_NODE || !pfr_known(facts->nodes_given) ||
+    return facts->extent == PFR_EXTENT_NODE || !pfr_known(facts->nodes_given) ||
            facts->nodes >= facts->nodes_given;
 }
 

@@ -167,7 +167,7 @@ static void show_profile(struct voices *v)
     if (facts->progress != PFR_PROGRESS_COMPLETE)
         say(&v->verdict->evidence, "the profile's state is %s, written %s ago",
             pfr_progress_name(facts->progress), pfr_time_text(pfr_facts_age(facts, v->now), age));
-    if (facts->level != PFR_LEVEL_NODE && pfr_known(facts->nodes_given) &&
+    if (facts->extent != PFR_EXTENT_NODE && pfr_known(facts->nodes_given) &&
         facts->nodes < facts->nodes_given)
         say(&v->verdict->evidence, "profiles of %lld of %lld nodes are there",
             (long long)facts->nodes, (long long)facts->nodes_given);
