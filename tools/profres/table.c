@@ -22,6 +22,11 @@ const struct pfr_column *pfr_column_find(const struct pfr_columns *columns, cons
     return NULL;
 }
 
+static size_t listed(const struct pfr_columns *columns)
+{
+    return columns->listed ? columns->listed : columns->count;
+}
+
 static const char *name_at(const void *list, size_t i)
 {
     return ((const struct pfr_column *)list)[i].name;
@@ -31,14 +36,14 @@ void pfr_column_miss(const struct pfr_columns *columns, const char *what, const 
 {
     char safe[4 * NAME_SIZE], near[4 * NAME_SIZE] = "";
 
-    pfr_near_append(typed, columns->list, columns->count, name_at, near, sizeof(near));
+    pfr_near_append(typed, columns->list, listed(columns), name_at, near, sizeof(near));
     fprintf(stderr, "profres: there is no %s '%s'; nearest: %s. --helpformat lists them all\n",
             what, pfr_safe_text(typed, safe, sizeof(safe)), near);
 }
 
 void pfr_columns_help(FILE *out, const struct pfr_columns *columns)
 {
-    for (size_t i = 0; i < columns->count; i++)
+    for (size_t i = 0; i < listed(columns); i++)
         fprintf(out, "%-32s %-8s %s\n", columns->list[i].name,
                 pfr_cell_kind_name(columns->list[i].kind), columns->list[i].help);
 }
@@ -134,7 +139,7 @@ static int choose_one(struct pfr_table *table, const struct pfr_columns *columns
 
     snprintf(name, sizeof(name), "%.*s", (int)length, item);
     if (strcasecmp(name, "ALL") == 0) {
-        for (size_t i = 0; i < columns->count; i++)
+        for (size_t i = 0; i < listed(columns); i++)
             choose(table, &columns->list[i], columns->list[i].width);
         return 0;
     }

@@ -22,10 +22,10 @@ struct pfr_column {
     int which;
 };
 
-/* All columns that may be chosen; the list stays the caller's. */
+/* All columns that may be chosen, the first of which help and ALL list (0: all). */
 struct pfr_columns {
     const struct pfr_column *list;
-    size_t count;
+    size_t count, listed;
 };
 
 /* NULL when there is none; upper and lower case are one. */
