@@ -265,7 +265,8 @@ static bool parse_job(const char *text, struct wanted *wanted)
     memset(wanted, 0, sizeof(*wanted));
     if (strncmp(text, "run-", 4) == 0)
         return copy_until(wanted->job, sizeof(wanted->job), &text, ".") &&
-               (*text == '\0' || (snprintf(wanted->step, sizeof(wanted->step), "%s", text + 1) > 0));
+               (*text == '\0' ||
+                (text++, copy_until(wanted->step, sizeof(wanted->step), &text, "/")));
     if (!pfr_parse_digits(&text, &id))
         return false;
     if (*text == '_' && (text++, !parse_members(wanted, &text)))
@@ -372,26 +373,28 @@ static int find_job(struct pfr_finds *finds, const char *text)
     return r;
 }
 
+static void release_found(struct pfr_found *found)
+{
+    free(found->dir);
+    free(found->job);
+    free(found->step);
+    free(found->node);
+}
+
 /* Of several runs of one job only the last, as sacct does without -D. */
 static void keep_last_runs(struct pfr_finds *finds, size_t from)
 {
+    struct pfr_found *found = finds->found;
     size_t kept = from;
 
-    for (size_t i = from; i < finds->count; i++) {
-        bool later = false;
-
-        for (size_t k = i + 1; k < finds->count && !later; k++) {
-            if (strcmp(finds->found[k].job, finds->found[i].job) != 0)
-                break; /* they are in order */
-            later = finds->found[k].restart > finds->found[i].restart;
-        }
-        if (later) {
-            free(finds->found[i].dir);
-            free(finds->found[i].job);
-            free(finds->found[i].step);
-            free(finds->found[i].node);
-        } else {
-            finds->found[kept++] = finds->found[i];
+    for (size_t i = from, end; i < finds->count; i = end) {
+        for (end = i + 1; end < finds->count && strcmp(found[end].job, found[i].job) == 0; end++)
+            ;
+        for (int last = found[end - 1].restart; i < end; i++) { /* they are in order */
+            if (found[i].restart == last)
+                found[kept++] = found[i];
+            else
+                release_found(&found[i]);
         }
     }
     finds->count = kept;
@@ -452,7 +455,8 @@ void pfr_find_explain(FILE *out, const char *what, int result)
     const char *places = getenv("PROFRES_PATH");
 
     if (result == -EINVAL) {
-        fprintf(out, "profres: '%s' is neither a job (4711, 4711.0, 4711_[1-9]) nor a path\n", what);
+        fprintf(out, "profres: '%s' is neither a job (4711, 4711.0, 4711_[1-9]) nor a path\n",
+                what);
     } else if (result < 0) {
         fprintf(out, "profres: %s: %s\n", what, strerror(-result));
     } else if (parse_job(what, &wanted)) {
@@ -468,12 +472,8 @@ void pfr_find_explain(FILE *out, const char *what, int result)
 
 void pfr_finds_release(struct pfr_finds *finds)
 {
-    for (size_t i = 0; i < finds->count; i++) {
-        free(finds->found[i].dir);
-        free(finds->found[i].job);
-        free(finds->found[i].step);
-        free(finds->found[i].node);
-    }
+    for (size_t i = 0; i < finds->count; i++)
+        release_found(&finds->found[i]);
     free(finds->found);
     *finds = (struct pfr_finds){ 0 };
 }
