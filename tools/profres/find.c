@@ -107,6 +107,7 @@ static char *job_of(const char *directory, int *restart)
 struct walk {
     struct pfr_finds *finds;
     const char *step; /* only this one; NULL: all */
+    int depth;        /* at which it began */
     char path[PATH_MAX], name[PATH_MAX];
 };
 
@@ -161,6 +162,14 @@ static int walk_to(struct walk *walk, const char *entry, int depth)
     return r;
 }
 
+/* Only what was named or is a profile: others may keep their directories to themselves. */
+static void say_denied(const struct walk *walk, int depth, int error)
+{
+    if (walk->finds->denied && error != ENOENT && error != ENOTDIR &&
+        (depth == walk->depth || strstr(walk->name, ".profres")))
+        walk->finds->denied(walk->path, error, walk->finds->denied_arg);
+}
+
 /* A directory with files of ours is a step's; else its directories are looked into. */
 static int walk_into(struct walk *walk, int depth)
 {
@@ -168,6 +177,8 @@ static int walk_into(struct walk *walk, int depth)
     struct dirent *entry;
     int count = 0, r;
 
+    if (!dir)
+        say_denied(walk, depth, errno);
     while (dir && (entry = readdir(dir)))
         if (entry->d_type != DT_DIR && node_length(entry->d_name))
             return add(walk, NULL);
@@ -189,7 +200,7 @@ static int walk_into(struct walk *walk, int depth)
 /* `path` as it was typed, without what a shell's completion left behind it. */
 static int find_path(struct pfr_finds *finds, const char *path, const char *step, int depth)
 {
-    struct walk walk = { .finds = finds, .step = step };
+    struct walk walk = { .finds = finds, .step = step, .depth = depth };
     struct stat status;
     const char *node = NULL;
     size_t length = strlen(path);

@@ -24,7 +24,10 @@ struct pfr_found {
 struct pfr_finds {
     struct pfr_found *found;
     size_t count, room;
-    bool restarts; /* set before: earlier runs of a requeued job, too */
+    /* set before: */
+    bool restarts; /* earlier runs of a requeued job, too */
+    void (*denied)(const char *path, int error, void *arg); /* a directory that cannot be read */
+    void *denied_arg;
 };
 
 /*
