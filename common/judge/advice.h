@@ -9,10 +9,10 @@
 #include "common/judge/verdict.h"
 
 enum pfr_advice_kind {
-    PFR_ADVICE_NONE,     /* nothing was measured that tells */
-    PFR_ADVICE_TELL,     /* ask for this */
-    PFR_ADVICE_MORE,     /* more than this: it was cut off */
-    PFR_ADVICE_CANNOT,   /* too short, too few samples */
+    PFR_ADVICE_NONE,   /* nothing was measured that tells, or there is nothing to advise */
+    PFR_ADVICE_TELL,   /* ask for this */
+    PFR_ADVICE_MORE,   /* more than this: it was cut off */
+    PFR_ADVICE_CANNOT, /* failed, too short, too few samples: `why` says it */
 };
 
 struct pfr_advice_line {
@@ -24,20 +24,29 @@ struct pfr_advice_line {
 };
 
 struct pfr_advice {
-    int64_t runs;    /* looked at */
-    int64_t counted; /* of these, that could tell of memory */
+    int64_t runs; /* looked at */
     struct pfr_advice_line mem, mem_per_cpu, cpus, time;
 };
 
-/* What the runs needed, gathered one after another; zero it first. */
+/* One thing that was needed: of the runs that tell, and of those that were cut off. */
+struct pfr_need {
+    int64_t runs, most; /* told, and the largest */
+    int64_t cut, cut_at;
+};
+
+/* What the runs needed, gathered one after another; pfr_needs_init() first. */
 struct pfr_needs {
     int64_t runs;
-    int64_t mem_runs, mem_cut, mem_ceiling, mem_floor, mem_cut_at, mem_given;
+    struct pfr_need mem, cores, time; /* bytes a node, thousandths of a core a task, ns */
+    int64_t mem_floor;                /* not reclaimable, of the run with the largest `mem` */
+    int64_t mem_bound;                /* allocated on a node, or the limit; of that run */
     enum pfr_metric_id mem_source;
-    int64_t cpu_runs, cores, tasks_per_node, cpus_given;
-    int64_t time_runs, time_cut, time_longest, time_limit;
-    int64_t too_short, too_few;
+    int64_t cpus_on_node;             /* of that run, too */
+    int64_t cpus_per_task;            /* given, in the run with most cores */
+    int64_t failed, unfinished, too_short, too_few; /* runs that do not tell, and why */
 };
+
+void pfr_needs_init(struct pfr_needs *needs);
 
 /* One run: the facts of a job (pfr_facts_merge_job) or of a step. */
 void pfr_needs_add(struct pfr_needs *needs, const struct pfr_facts *facts,

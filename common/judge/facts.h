@@ -23,6 +23,9 @@ static inline bool pfr_known(int64_t value)
     return value != PFR_ABSENT;
 }
 
+/* a + b: absent when one is, and at the end of the range when it is too much. */
+int64_t pfr_plus(int64_t a, int64_t b);
+
 /* How far the profile is; in this order, the least of a job's parts is the job's. */
 enum pfr_progress {
     PFR_PROGRESS_LOST,     /* the sampler died; slurmstepd wrote what it read itself */
@@ -41,13 +44,13 @@ struct pfr_stats {
 /* One number of the tasks held against each other. */
 struct pfr_spread {
     int64_t min, max;
-    int min_rank, max_rank;
+    int64_t min_rank, max_rank;
 };
 
-enum pfr_level { PFR_LEVEL_NODE, PFR_LEVEL_STEP, PFR_LEVEL_JOB };
+enum pfr_extent { PFR_EXTENT_NODE, PFR_EXTENT_STEP, PFR_EXTENT_JOB };
 
 struct pfr_facts {
-    enum pfr_level level;
+    enum pfr_extent extent;
     enum pfr_progress progress;
 
     /* who; "" when not known. Printable UTF-8, whatever the file held. */
@@ -66,15 +69,16 @@ struct pfr_facts {
     int64_t nodes, nodes_given; /* profiles put together; nodes of the step */
     int64_t tasks, tasks_given; /* seen in the profiles; tasks of the step */
     int64_t cpus, cpus_per_task;
-    int64_t mem_given;          /* bytes on one node, for the step; at PFR_LEVEL_JOB for the job */
+    int64_t mem_given;          /* bytes on one node, for the step; at PFR_EXTENT_JOB for the job */
     int64_t job_mem_given;
     int64_t time_limit;         /* of the job */
     int64_t job_start, job_end; /* when the job began, and when its time is up */
     int64_t node_cpus, node_mem;
 
-    /* how it ended: the task that did worst (a signal before an exit code) */
+    /* how it ended: the first task that failed, else any */
     int64_t tasks_ended, tasks_failed;
     int64_t exit, signal, rank;
+    int64_t failed_at; /* when that was, of the wall clock: the first to fail is the telling one */
     char scheduler_state[32]; /* as sacct says it, "TIMEOUT"; "" unless somebody asked */
 
     /* what was measured, by id - PFR_PID_END; see pfr_facts_stats() */
@@ -135,6 +139,9 @@ void pfr_facts_merge_job(struct pfr_facts *merged, const struct pfr_facts *nodes
  * pages. PFR_METRIC_NONE when there is none. The value is pfr_facts_value().
  */
 enum pfr_metric_id pfr_facts_memory_source(const struct pfr_facts *facts);
+
+/* What memory is held against: what was allocated on a node, else the cgroup's limit. */
+int64_t pfr_facts_memory_bound(const struct pfr_facts *facts);
 
 /* CPU time: the kernel's of the step, else of tasks waited for, else of processes seen. */
 enum pfr_metric_id pfr_facts_cpu_source(const struct pfr_facts *facts);

@@ -50,6 +50,9 @@ bool pfr_verdict_is_failure(enum pfr_verdict_id id);
 void pfr_verdict_judge(struct pfr_verdict *verdict, const struct pfr_facts *facts,
                        const struct pfr_last *last, int64_t now);
 
+/* For how long nothing had moved at the newest sample; 0. */
+int64_t pfr_verdict_still(const struct pfr_last *last);
+
 /* The word only, for thousands of runs. */
 enum pfr_verdict_id pfr_verdict_of(const struct pfr_facts *facts, const struct pfr_last *last,
                                    int64_t now);
