@@ -37,12 +37,12 @@ static void load(struct pfr_sacct *sacct, const char *lines)
     free(text);
 }
 
-static struct pfr_facts facts_of(enum pfr_level level, const char *step)
+static struct pfr_facts facts_of(enum pfr_extent level, const char *step)
 {
     struct pfr_facts facts;
 
     pfr_facts_init(&facts);
-    facts.level = level;
+    facts.extent = level;
     facts.progress = PFR_PROGRESS_COMPLETE;
     facts.job_id = 4713;
     facts.start = 1700000001 * S;
@@ -52,7 +52,7 @@ static struct pfr_facts facts_of(enum pfr_level level, const char *step)
 
 static void test_lines(void **state)
 {
-    struct pfr_facts facts = facts_of(PFR_LEVEL_JOB, "");
+    struct pfr_facts facts = facts_of(PFR_EXTENT_JOB, "");
     const struct pfr_sacct_row *row;
     struct pfr_sacct sacct;
 
@@ -69,7 +69,7 @@ static void test_lines(void **state)
     assert_int_equal(row->total_cpu, 12500 * S / 1000);
     assert_int_equal(row->end, 1700000070 * S);
     assert_false(pfr_known(row->max_rss)); /* a job has none */
-    facts = facts_of(PFR_LEVEL_STEP, "0");
+    facts = facts_of(PFR_EXTENT_STEP, "0");
     row = pfr_sacct_find(&sacct, &facts);
     assert_non_null(row);
     assert_int_equal(row->max_rss, GIB);
@@ -78,9 +78,9 @@ static void test_lines(void **state)
     assert_int_equal(row->tasks, 8);
     assert_false(pfr_known(row->end));
     assert_false(pfr_known(row->time_limit));
-    facts = facts_of(PFR_LEVEL_STEP, "batch");
+    facts = facts_of(PFR_EXTENT_STEP, "batch");
     assert_int_equal(pfr_sacct_find(&sacct, &facts)->max_rss, 0); /* zero is not absent */
-    facts = facts_of(PFR_LEVEL_STEP, "1");
+    facts = facts_of(PFR_EXTENT_STEP, "1");
     assert_null(pfr_sacct_find(&sacct, &facts));
     pfr_sacct_release(&sacct);
 }
@@ -88,7 +88,7 @@ static void test_lines(void **state)
 /* The same number may be a job of another cluster, or of another time. */
 static void test_other_job(void **state)
 {
-    struct pfr_facts facts = facts_of(PFR_LEVEL_JOB, "");
+    struct pfr_facts facts = facts_of(PFR_EXTENT_JOB, "");
     struct pfr_sacct sacct;
 
     (void)state;
@@ -112,7 +112,7 @@ static void test_other_job(void **state)
 /* A job may be called "x\n4713.0|..." to look like another's line. */
 static void test_forged(void **state)
 {
-    struct pfr_facts facts = facts_of(PFR_LEVEL_STEP, "0");
+    struct pfr_facts facts = facts_of(PFR_EXTENT_STEP, "0");
     char lines[1024];
     struct pfr_sacct sacct;
 
@@ -121,14 +121,14 @@ static void test_forged(void **state)
              "4713.0|||COMPLETED|0:0|||||00:00:01|00:01|||999G|1|1|1|n1|x\n");
     load(&sacct, lines);
     assert_null(pfr_sacct_find(&sacct, &facts));
-    facts.level = PFR_LEVEL_JOB;
+    facts.extent = PFR_EXTENT_JOB;
     assert_non_null(pfr_sacct_find(&sacct, &facts));
     pfr_sacct_release(&sacct);
 }
 
 static void test_complete(void **state)
 {
-    struct pfr_facts facts = facts_of(PFR_LEVEL_STEP, "batch");
+    struct pfr_facts facts = facts_of(PFR_EXTENT_STEP, "batch");
     struct pfr_sacct sacct;
 
     (void)state;
@@ -138,7 +138,7 @@ static void test_complete(void **state)
     assert_int_equal(facts.time_limit, 3600 * S);
     assert_string_equal(facts.user, "ann");
     assert_string_equal(facts.cluster, "lab");
-    facts = facts_of(PFR_LEVEL_STEP, "0");
+    facts = facts_of(PFR_EXTENT_STEP, "0");
     facts.time_limit = 7 * S;
     pfr_sacct_complete(&sacct, &facts);
     assert_int_equal(facts.time_limit, 7 * S); /* what the profile knows stays */
@@ -175,7 +175,7 @@ static bool says(const struct pfr_said *said, const char *words)
 
 static struct pfr_facts measured(int64_t peak, int64_t file)
 {
-    struct pfr_facts facts = facts_of(PFR_LEVEL_STEP, "0");
+    struct pfr_facts facts = facts_of(PFR_EXTENT_STEP, "0");
 
     facts.stats[PFR_CGROUP_MEM_PEAK - PFR_PID_END].max = peak;
     facts.stats[PFR_CGROUP_MEM_FILE - PFR_PID_END].max = file;
@@ -245,10 +245,10 @@ static void test_agree(void **state)
     facts.stats[PFR_CGROUP_CPU_SECONDS - PFR_PID_END].total = 193780 * S;
     pfr_sacct_explain(&said, &sacct, &facts);
     assert_true(says(&said, "TotalCPU 93784.00 s by sacct, cgroup_cpu_seconds 193780.00 s here"));
-    facts = facts_of(PFR_LEVEL_STEP, "0");
+    facts = facts_of(PFR_EXTENT_STEP, "0");
     pfr_sacct_explain(&said, &sacct, &facts);
     assert_true(says(&said, "no memory was measured here"));
-    facts = facts_of(PFR_LEVEL_STEP, "7"); /* of which sacct knows nothing */
+    facts = facts_of(PFR_EXTENT_STEP, "7"); /* of which sacct knows nothing */
     pfr_sacct_explain(&said, &sacct, &facts);
     assert_int_equal(said.count, 0);
     pfr_sacct_release(&sacct);
@@ -273,7 +273,7 @@ static void put_sacct(const char *dir, const char *script)
 static void test_asking(void **state)
 {
     char dir[] = "/tmp/profres-sacct.XXXXXX", path[256], *old = strdup(getenv("PATH"));
-    struct pfr_facts facts = facts_of(PFR_LEVEL_JOB, "");
+    struct pfr_facts facts = facts_of(PFR_EXTENT_JOB, "");
     int64_t jobs[1201];
     struct pfr_sacct sacct;
 
