@@ -259,7 +259,7 @@ static void advise_cores(struct pfr_advice_line *line, const struct pfr_needs *n
 /* Up to the next 5 minutes, above an hour 15 minutes, above 6 hours an hour. */
 static int64_t round_time(int64_t ns)
 {
-    int64_t minutes = ns / (60 * PFR_NS_PER_S) + 1;
+    int64_t minutes = ns / (60 * PFR_NS_PER_S) + (ns % (60 * PFR_NS_PER_S) > 0);
     int64_t step = minutes > 360 ? 60 : minutes > 60 ? 15 : 5;
 
     return (minutes + step - 1) / step * step * 60 * PFR_NS_PER_S;

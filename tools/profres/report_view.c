@@ -36,6 +36,8 @@ static void view_head(const struct pfr_report *report, const struct pfr_report_j
     char line[LINE] = "", text[PFR_CELL_SIZE], span[PFR_TEXT_SIZE];
 
     append(line, "%s", facts->job);
+    if (job->step_count == 1 && pfr_known(facts->job_id))
+        append(line, ".%s", job->steps[0].facts.step);
     if (facts->restart > 0)
         append(line, " (run %lld of a requeued job)", (long long)facts->restart + 1);
     if (facts->name[0])
@@ -45,7 +47,8 @@ static void view_head(const struct pfr_report *report, const struct pfr_report_j
     if (facts->cluster[0])
         append(line, ", on %s", facts->cluster);
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "job", line);
-    pfr_ink_say(&report->ink, PFR_TINT_NONE, "command", facts->command);
+    if (job->step_count == 1 && strcmp(job->steps[0].facts.step, "batch") != 0)
+        pfr_ink_say(&report->ink, PFR_TINT_NONE, "command", facts->command);
     line[0] = '\0';
     append(line, "%lld%s%.0lld node%s", (long long)facts->nodes,
            facts->nodes_given > facts->nodes ? " of " : "",
@@ -196,9 +199,13 @@ static void view_io(const struct pfr_report *report, const struct pfr_facts *fac
         read = pfr_facts_value(facts, PFR_PROC_IO_READ_BYTES_TOTAL);
         written = pfr_facts_value(facts, PFR_PROC_IO_WRITE_BYTES_TOTAL);
     }
+    if (!pfr_known(read) && !pfr_known(written)) {
+        pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", "-");
+        return;
+    }
     append(line, "%s read", pfr_size_text(read, text));
     append(line, ", %s written%s", pfr_size_text(written, text),
-           cgroup || !pfr_known(read) ? "" : " (by processes seen)");
+           cgroup ? "" : " (by processes seen)");
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", line);
 }
 
@@ -402,6 +409,7 @@ static void view_advice(const struct pfr_report *report, const struct pfr_advice
     if (advice->mem.kind == PFR_ADVICE_CANNOT && advice->cpus.kind == PFR_ADVICE_CANNOT &&
         advice->time.kind == PFR_ADVICE_CANNOT && strcmp(advice->mem.why, advice->cpus.why) == 0 &&
         strcmp(advice->mem.why, advice->time.why) == 0) {
+        fputc('\n', report->ink.out);
         pfr_ink_say(&report->ink, PFR_TINT_NONE, "advice", advice->mem.why);
         return;
     }
