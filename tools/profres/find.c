@@ -170,31 +170,48 @@ static void say_denied(const struct walk *walk, int depth, int error)
         walk->finds->denied(walk->path, error, walk->finds->denied_arg);
 }
 
-/* A directory with files of ours is a step's; else its directories are looked into. */
+/* As Slurm names them: what has such a name, and files that could be ours, is a step's directory. */
+static bool is_step_name(const char *name)
+{
+    int64_t number;
+
+    return pfr_parse_int(name, &number) || strcmp(name, "batch") == 0 ||
+           strcmp(name, "interactive") == 0 || strcmp(name, "extern") == 0;
+}
+
+static bool may_be_directory(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN ||
+                                       entry->d_type == DT_LNK);
+}
+
+/*
+ * Looks into the directories of a directory that is not a step's. Any other
+ * that has files like ours is taken for one only when it was named and has
+ * nothing below: people keep JSON files of their own beside their jobs.
+ */
 static int walk_into(struct walk *walk, int depth)
 {
     PFR_AUTO_DIR *dir = opendir(walk->path);
+    bool step = is_step_name(base_name(walk->name)), files = false;
     struct dirent *entry;
     int count = 0, r;
 
     if (!dir)
         say_denied(walk, depth, errno);
-    while (dir && (entry = readdir(dir)))
-        if (entry->d_type != DT_DIR && node_length(entry->d_name))
-            return add(walk, NULL);
-    if (!dir || depth == 0)
-        return 0;
-    rewinddir(dir);
-    while ((entry = readdir(dir))) {
-        if (entry->d_name[0] == '.' ||
-            (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK))
-            continue;
-        r = walk_to(walk, entry->d_name, depth - 1);
-        if (r < 0)
-            return r;
-        count += r;
+    while (dir && (entry = readdir(dir))) {
+        if (entry->d_type != DT_DIR && node_length(entry->d_name)) {
+            files = true;
+            if (step)
+                break;
+        } else if (depth > 0 && may_be_directory(entry)) {
+            r = walk_to(walk, entry->d_name, depth - 1);
+            if (r < 0)
+                return r;
+            count += r;
+        }
     }
-    return count;
+    return files && (step || (count == 0 && depth == walk->depth)) ? add(walk, NULL) : count;
 }
 
 /* `path` as it was typed, without what a shell's completion left behind it. */
