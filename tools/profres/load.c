@@ -82,19 +82,16 @@ static bool make_room(struct loader *loader)
 
 static int add_nodes(struct loader *loader, const struct pfr_found *found)
 {
-    PFR_AUTO_FD dir = open(found->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    PFR_AUTO_FREE char **names = pfr_found_nodes(found);
+    PFR_AUTO_FREE char **listed = found->nodes ? NULL : pfr_found_nodes(found);
+    char path[PATH_MAX];
 
-    if (dir < 0) {
-        pfr_load_denied(found->dir, errno, &loader->unusable);
-        return 0;
-    }
-    for (char **name = names; name && *name; name++) {
+    for (char **name = found->nodes ? found->nodes : listed; name && *name; name++) {
         int r;
 
         if (!make_room(loader))
             return -ENOMEM;
-        r = pfr_facts_load(&loader->nodes[loader->count], dir, *name);
+        snprintf(path, sizeof(path), "%s/%s", found->dir, *name);
+        r = pfr_facts_load(&loader->nodes[loader->count], AT_FDCWD, path);
         if (r > 0)
             loader->count++;
         else if (r < 0)
