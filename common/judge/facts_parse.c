@@ -505,7 +505,7 @@ static int add_lost(struct pfr_facts *facts, int dirfd, const char *name, bool h
 
 int pfr_facts_load(struct pfr_facts *facts, int dirfd, const char *node)
 {
-    char name[NAME_MAX + 1];
+    char name[PATH_MAX];
     int result;
 
     if ((size_t)snprintf(name, sizeof(name), "%s.json", node) >= sizeof(name))
