@@ -18,6 +18,7 @@ struct pfr_found {
     char *job;  /* "4711", "4711_3", "run-14426": as its directory says */
     char *step; /* "0", "batch", "interactive" */
     char *node; /* when a file of one node was named; else NULL: all */
+    char **nodes; /* those that were there, as pfr_found_nodes() has them; NULL: not known yet */
     int restart;
 };
 
