@@ -88,7 +88,7 @@ static void rounding(void **state)
     };
     static const struct { int64_t seconds; const char *paste; } spans[] = {
         { 10, "#SBATCH --time=00:05:00" },     { 240, "#SBATCH --time=00:05:00" },
-        { 250, "#SBATCH --time=00:10:00" },    { 3600, "#SBATCH --time=01:15:00" },
+        { 251, "#SBATCH --time=00:10:00" },    { 3600, "#SBATCH --time=01:15:00" },
         { 6 * 3600, "#SBATCH --time=08:00:00" }, { 86400, "#SBATCH --time=1-05:00:00" },
     };
 

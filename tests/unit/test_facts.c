@@ -30,7 +30,8 @@ static const char summary[] =
     "      \"step_mem_bytes\": 209715200, \"array_job_id\": 11, \"array_task_id\": 3,\n"
     "      \"restart_count\": 1, \"job_name\": 2026, \"user\": \"alice\", \"unknown\": [1, 2],\n"
     "      \"job_start_time\": 1794806700, \"job_end_time\": 1794807000 },\n"
-    "    \"command\": [ \"./app\", \"-x\", \"a\\u001bb\" ], \"start\": \"2026-11-16T05:23:57.000Z\",\n"
+    "    \"command\": [ \"./app\", \"-x\", \"a\\u001bb\" ],\n"
+    "    \"start\": \"2026-11-16T05:23:57.000Z\",\n"
     "    \"node_cpus\": 8, \"node_mem_total\": 25274793984, \"interval_seconds\": 0.5,\n"
     "    \"window_seconds\": 10, \"unavailable\": { \"proc_pss\": \"not selected\" } },\n"
     "  \"num_samples\": 201, \"num_windows\": 11, \"counter_falls\": 2,\n"
@@ -100,7 +101,8 @@ static void what_is_not_there_is_absent(void **state)
     struct pfr_facts f;
 
     (void)state;
-    parse(&f, "{\"schema\":\"profres-summary/1.0\",\"state\":\"LIVE\",\"info\":{\"job\":\"run-1\"}}");
+    parse(&f, "{\"schema\":\"profres-summary/1.0\",\"state\":\"LIVE\","
+              "\"info\":{\"job\":\"run-1\"}}");
     assert_false(pfr_known(f.elapsed));
     assert_false(pfr_known(f.exit));
     assert_false(pfr_known(f.tasks));
@@ -194,8 +196,8 @@ static void strange_types(void **state)
     assert_false(pfr_known(f.pending));
     assert_false(pfr_known(pfr_facts_value(&f, PFR_CGROUP_MEM_PEAK)));
     assert_false(pfr_known(f.tasks));
-    parse(&f, "{\"schema\":\"profres-summary/1.0\",\"tasks\":[1,{\"rank\":2,\"exit\":99999999999999999999},"
-              "[],{\"end_seconds\":9e99,\"signal\":3}],\"elapsed_seconds\":9e99,"
+    parse(&f, "{\"schema\":\"profres-summary/1.0\",\"tasks\":[1,{\"rank\":2,"
+              "\"exit\":99999999999999999999},[],{\"end_seconds\":9e99,\"signal\":3}],\"elapsed_seconds\":9e99,"
               "\"info\":{\"start\":\"2261-01-01T00:00:00Z\"}}");
     assert_int_equal(f.tasks, 2); /* and no overflow, which the sanitizer would show */
 }
@@ -390,11 +392,13 @@ static void files_of_a_node(void **state)
 static void a_lost_sampler(void **state)
 {
     static const char live[] =
-        "{\"schema\":\"profres-summary/1.0\",\"state\":\"LIVE\",\"ts\":\"2026-11-16T05:00:00.000Z\","
+        "{\"schema\":\"profres-summary/1.0\",\"state\":\"LIVE\","
+        "\"ts\":\"2026-11-16T05:00:00.000Z\","
         "\"elapsed_seconds\":5,\"info\":{\"node\":\"n1\",\"start\":\"2026-11-16T04:59:55.000Z\"},"
         "\"measurements\":{\"cgroup_mem_peak\":{\"max\":100},\"proc_count\":{\"max\":3}}}";
     static const char lost[] =
-        "{\"schema\":\"profres-summary/1.0\",\"state\":\"LOST\",\"ts\":\"2026-11-16T05:10:00.000Z\","
+        "{\"schema\":\"profres-summary/1.0\",\"state\":\"LOST\","
+        "\"ts\":\"2026-11-16T05:10:00.000Z\","
         "\"info\":{\"node\":\"n1\",\"start\":\"2026-11-16T05:10:00.000Z\"},"
         "\"measurements\":{\"cgroup_mem_peak\":{\"max\":900},\"cgroup_oom_kills\":{\"total\":1}}}";
     struct pfr_facts f;
