@@ -197,7 +197,8 @@ static void strange_types(void **state)
     assert_false(pfr_known(pfr_facts_value(&f, PFR_CGROUP_MEM_PEAK)));
     assert_false(pfr_known(f.tasks));
     parse(&f, "{\"schema\":\"profres-summary/1.0\",\"tasks\":[1,{\"rank\":2,"
-              "\"exit\":99999999999999999999},[],{\"end_seconds\":9e99,\"signal\":3}],\"elapsed_seconds\":9e99,"
+              "\"exit\":99999999999999999999},[],{\"end_seconds\":9e99,\"signal\":3}],"
+              "\"elapsed_seconds\":9e99,"
               "\"info\":{\"start\":\"2261-01-01T00:00:00Z\"}}");
     assert_int_equal(f.tasks, 2); /* and no overflow, which the sanitizer would show */
 }
