@@ -130,8 +130,8 @@ static void refuse(struct pfr_advice_line *line, const struct pfr_needs *needs)
     line->kind = needs->runs ? PFR_ADVICE_CANNOT : PFR_ADVICE_NONE;
     if (needs->failed && needs->failed >= needs->too_short + needs->too_few)
         snprintf(line->why, sizeof(line->why),
-                 "cannot tell: %s failed, and what it would have needed is not known",
-                 needs->runs == 1 ? "it" : "every run that is over");
+                 "cannot tell: %s, and what it would have needed is not known",
+                 needs->runs == 1 ? "it failed" : "every run that is over failed");
     else if (needs->unfinished)
         snprintf(line->why, sizeof(line->why), "cannot tell: it has not ended, or its end was "
                                                "not seen");
