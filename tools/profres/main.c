@@ -12,6 +12,7 @@ static const struct {
 } commands[] = {
     { "run", pfr_command_run, "run a command and measure it" },
     { "brief", pfr_command_brief, "a few lines about a step that was measured" },
+    { "mark", pfr_command_mark, "from inside a step: say that a phase begins" },
     { "metrics", pfr_command_metrics, "list what can be measured, and what can be measured here" },
 };
 
