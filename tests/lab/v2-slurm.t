@@ -5,7 +5,7 @@
 # however a step ends, its status is its own, and nothing of it is left.
 # shellcheck disable=SC1091,SC2034,SC2119,SC2154 # names of tap.sh, lab.sh and plugin.sh
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
-. "$top_srcdir/tests/lab/uml.sh"
+. "$top_srcdir/tests/lab/vm.sh"
 
 # reasons not to boot for nothing
 missing() {
@@ -17,18 +17,10 @@ missing() {
 }
 
 if [ "${1:-}" != inside ]; then
-    uml_available || { echo "1..0 # SKIP $uml_why" && exit 0; }
     why=$(missing)
     [ -z "$why" ] || { echo "1..0 # SKIP $why" && exit 0; }
-    export top_srcdir top_builddir
-    uml_seconds=240 # it takes a third of that on a host that is idle
-    uml_run "$top_srcdir/tests/lab/v2-slurm.t" inside
-    status=$?
-    case $status in
-    124) echo "Bail out! User-mode Linux still ran after $uml_seconds s" ;;
-    125) echo "1..0 # SKIP $uml_why" && exit 0 ;;
-    esac
-    exit "$status"
+    vm_seconds=240 # it takes a third of that on a host that is idle
+    vm_test uml "$top_srcdir/tests/lab/v2-slurm.t" inside
 fi
 
 . "$top_srcdir/tests/slurm/lab.sh"

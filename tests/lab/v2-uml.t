@@ -1,21 +1,11 @@
 #!/bin/bash
 # profres run on a real unified cgroup v2, against the kernel's own files. One
 # boot of User-mode Linux; the same script runs in there with "inside".
-. "$(dirname "$0")/../live/tap.sh"
-. "$(dirname "$0")/uml.sh"
-
-if [ "${1:-}" != inside ]; then
-    uml_available || { echo "1..0 # SKIP $uml_why" && exit 0; }
-    export top_srcdir top_builddir
-    uml_seconds=100
-    uml_run "$top_srcdir/tests/lab/v2-uml.t" inside
-    status=$?
-    case $status in
-    124) echo "Bail out! User-mode Linux still ran after $uml_seconds s" ;;
-    125) echo "1..0 # SKIP $uml_why" && exit 0 ;;
-    esac
-    exit "$status"
-fi
+# shellcheck disable=SC1091,SC2034,SC2154 # names of tap.sh and vm.sh
+. "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
+. "$top_srcdir/tests/lab/vm.sh"
+vm_seconds=100
+[ "${1:-}" = inside ] || vm_test uml "$top_srcdir/tests/lab/v2-uml.t" inside
 
 plan 82
 cd "$work" || exit 1

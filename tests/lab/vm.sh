@@ -1,0 +1,161 @@
+# A kernel of our own with a real unified cgroup v2, on any host. Sourced, after
+# tap.sh of tests/live.
+# shellcheck shell=bash
+#
+#   kind    kernel                           what it lacks
+#   uml     User-mode Linux of this Debian   a second CPU, cpuset, PSI
+#   qemu    Debian 13's 6.12, emulated       speed
+#
+#   vm_available KIND    true, or the reason why not is in $vm_why
+#   vm_run KIND SCRIPT ARG...
+#       runs SCRIPT in there as root; its output comes to stdout when it is
+#       over, its exit status is returned; 124: it took longer than
+#       $vm_seconds, 125: the kernel did not come up, $vm_why says why
+#   vm_test KIND SCRIPT ARG...
+#       the same for a test in TAP, and the end of the shell
+#   vm_slurm KIND NAME...
+#       the same for tests/slurm/NAME.t, one after the other in one boot
+#
+# Inside, the host's files can be read and not written; /tmp, /run and /dev/shm
+# are empty and of memory, and what is put there is gone at the end. What is
+# written to /run/box stays, as $vm_box, as long as $work. $LAB_KIND is the kind.
+# With qemu, /dev/vda and /dev/vdb are empty disks.
+
+vm_seconds=120
+vm_why=
+vm_box=
+
+# shellcheck source-path=SCRIPTDIR
+. "${top_srcdir:?}/tests/lab/uml.sh"
+# shellcheck source-path=SCRIPTDIR
+. "$top_srcdir/tests/lab/qemu.sh"
+
+vm_available() {
+    vm_why="PROFRES_SKIP_LABS is set"
+    [ -z "${PROFRES_SKIP_LABS:-}" ] || return 1
+    vm_why="not root: the file system is shown as its owner sees it"
+    [ "$(id -u)" = 0 ] || return 1
+    vm_why=
+    "$1_available"
+}
+
+# The first process inside. What is below /tmp or /run on the host, as builds
+# and test directories are, is shown in its place again.
+vm_write_init() { # KIND SHOWN...
+    {
+        echo '#!/bin/bash'
+        echo "kind=$1"
+        echo "shown=($(printf '%q ' "${@:2}"))"
+        cat <<'INIT'
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t tmpfs tmpfs /run
+mkdir /run/host /run/lock /run/box
+mount --bind / /run/host
+mount -o remount,bind,ro /
+INIT
+        "$1_mount_box"
+        cat <<'INIT'
+echo >/run/box/booted
+mount -t tmpfs -o mode=1777 tmpfs /tmp
+mountpoint -q /dev || mount -t devtmpfs dev /dev
+[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
+mkdir -p /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+for dir in "${shown[@]}"; do
+    case $dir in
+    /tmp/* | /run/*) mkdir -p "$dir" && mount -o bind,ro "/run/host$dir" "$dir" ;;
+    esac
+done
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+for controller in cpu cpuset memory pids io; do
+    echo "+$controller" >/sys/fs/cgroup/cgroup.subtree_control
+done 2>/dev/null
+# for a name to be found at all, a second address has to be there
+ip link set lo up
+ip addr add 127.0.0.2/8 dev lo
+hostname "$kind"
+printf '%s\n' '127.0.0.1 localhost' "127.0.0.2 $kind" >/run/hosts
+mount --bind /run/hosts /etc/hosts
+[ ! -e /etc/resolv.conf ] || { : >/run/resolv && mount --bind /run/resolv /etc/resolv.conf; }
+. /run/box/environment
+export LAB_KIND=$kind
+bash /run/box/command >/run/box/output 2>&1 </dev/null
+echo $? >/run/box/status
+sync
+echo 1 >/proc/sys/kernel/sysrq
+echo o >/proc/sysrq-trigger
+sleep 10
+INIT
+    } >"$vm_box/init"
+    chmod 755 "$vm_box/init"
+}
+
+# Asked first, for then it ends the processes that are its own processes'.
+vm_stop() { # PID
+    local i
+
+    kill -TERM "$1" 2>/dev/null
+    for ((i = 0; i < 50; i++)); do
+        kill -0 "$1" 2>/dev/null || return
+        sleep 0.1
+    done
+    kill -KILL -- "-$1" 2>/dev/null
+}
+
+vm_run() {
+    local kind=$1 pid end
+
+    shift
+    vm_box=$(mktemp -d "${work:?}/$kind.XXXXXX") || return 125
+    printf '%q ' bash "$@" >"$vm_box/command"
+    { export -p | grep -E '^declare -x (PATH|LC_ALL|LAB_PATIENCE|top_srcdir|top_builddir)='; } >"$vm_box/environment"
+    vm_write_init "$kind" "${top_srcdir:?}" "${top_builddir:?}"
+    # its memory is a file: on /dev/shm when nothing else is said
+    env -u TMPDIR -u TMP -u TEMP setsid bash -c "$("${kind}_command")" \
+        </dev/null >"$vm_box/console" 2>&1 &
+    pid=$!
+    started+=("-$pid") # a group of its own: all of it ends with the test
+    end=$((SECONDS + vm_seconds))
+    while kill -0 "$pid" 2>/dev/null && [ $SECONDS -lt $end ]; do sleep 0.1; done
+    if kill -0 "$pid" 2>/dev/null; then
+        vm_stop "$pid"
+        echo 124 >"$vm_box/status"
+    fi
+    wait "$pid" 2>/dev/null
+    unset 'started[-1]'
+    [ ! -e "$vm_box/output" ] || cat "$vm_box/output"
+    [ ! -e "$vm_box/status" ] || return "$(cat "$vm_box/status")"
+    vm_why="no kernel came up: $(tail -n 1 "$vm_box/console" | tr -d '\r')"
+    return 125
+}
+
+vm_test() {
+    local status
+
+    vm_available "$1" || { echo "1..0 # SKIP $vm_why" && exit 0; }
+    export top_srcdir top_builddir LAB_PATIENCE
+    vm_run "$@"
+    status=$?
+    case $status in
+    124) echo "Bail out! $1 still ran after $vm_seconds s" ;;
+    125) echo "1..0 # SKIP $vm_why" && exit 0 ;;
+    esac
+    exit "$status"
+}
+
+vm_slurm() {
+    local kind=$1 why
+    shift
+    vm_available "$kind" || { echo "1..0 # SKIP $vm_why" && exit 0; } # not in vain
+    why=$(vm_slurm_missing)
+    [ -z "$why" ] || { echo "1..0 # SKIP $why" && exit 0; }
+    vm_test "$kind" "$top_srcdir/tests/lab/several" "${@/#/tests/slurm/}"
+}
+
+vm_slurm_missing() {
+    local need
+    for need in slurmctld slurmd munged srun jq; do
+        PATH=$PATH:/usr/sbin:/sbin type -P "$need" >/dev/null || { echo "there is no $need" && return; }
+    done
+    [ -e "$top_builddir/.libs/profile_res.so" ] || echo "the plugin was not built (no slurm/spank.h)"
+}
