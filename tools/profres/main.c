@@ -13,6 +13,7 @@ static const struct {
     { "run", pfr_command_run, "run a command and measure it" },
     { "ls", pfr_command_ls, "list the runs that were measured" },
     { "brief", pfr_command_brief, "a few lines about a step that was measured" },
+    { "plot", pfr_command_plot, "draw runs over time: a page, a picture, or text" },
     { "metrics", pfr_command_metrics, "list what can be measured, and what can be measured here" },
 };
 

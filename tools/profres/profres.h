@@ -9,6 +9,7 @@
 int pfr_command_run(int argc, char **argv);
 int pfr_command_ls(int argc, char **argv);
 int pfr_command_brief(int argc, char **argv);
+int pfr_command_plot(int argc, char **argv);
 int pfr_command_metrics(int argc, char **argv);
 
 #endif
