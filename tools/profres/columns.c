@@ -40,8 +40,8 @@ static bool get_job_id(const void *row, int which, struct pfr_cell *cell)
         return false;
     snprintf(number, sizeof(number), "%lld", (long long)facts->job_id);
     snprintf(scratch, sizeof(scratch), "%s%s%s", raw ? number : facts->job,
-             facts->level == PFR_LEVEL_JOB ? "" : ".",
-             facts->level == PFR_LEVEL_JOB ? "" : facts->step);
+             facts->extent == PFR_EXTENT_JOB ? "" : ".",
+             facts->extent == PFR_EXTENT_JOB ? "" : facts->step);
     return give_text(cell, scratch);
 }
 

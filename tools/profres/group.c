@@ -41,8 +41,8 @@ int pfr_group_add(struct pfr_group *group, const struct pfr_facts *facts,
     if (run->source != PFR_METRIC_NONE)
         run->memory = pfr_facts_value(facts, run->source);
     snprintf(run->name, sizeof(run->name), "%.60s%s%.30s", facts->job,
-             facts->level == PFR_LEVEL_JOB ? "" : ".",
-             facts->level == PFR_LEVEL_JOB ? "" : facts->step);
+             facts->extent == PFR_EXTENT_JOB ? "" : ".",
+             facts->extent == PFR_EXTENT_JOB ? "" : facts->step);
     pfr_needs_add(&group->needs, facts, verdict);
     return 0;
 }

@@ -197,13 +197,13 @@ static void join_sacct(struct ls *ls)
 
 static void fill_line(const struct ls *ls, struct row *row)
 {
-    enum pfr_level level = row->facts.level;
+    enum pfr_extent extent = row->facts.extent;
 
     row->line = (struct pfr_line){ .facts = &row->facts, .dir = row->dir };
     row->line.sacct = pfr_sacct_find(&ls->sacct, &row->facts);
-    row->facts.level = PFR_LEVEL_JOB;
+    row->facts.extent = PFR_EXTENT_JOB;
     row->line.sacct_job = pfr_sacct_find(&ls->sacct, &row->facts);
-    row->facts.level = level;
+    row->facts.extent = extent;
     row->line.verdict = pfr_verdict_of(&row->facts, NULL, ls->now);
 }
 

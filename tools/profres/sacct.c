@@ -276,7 +276,7 @@ const struct pfr_sacct_row *pfr_sacct_find(const struct pfr_sacct *sacct,
                                            const struct pfr_facts *facts)
 {
     struct pfr_sacct_row key, *row;
-    bool job = facts->level == PFR_LEVEL_JOB;
+    bool job = facts->extent == PFR_EXTENT_JOB;
 
     if (!sacct || !sacct->count || !pfr_known(facts->job_id))
         return NULL;
@@ -293,7 +293,7 @@ void pfr_sacct_complete(const struct pfr_sacct *sacct, struct pfr_facts *facts)
 
     if (row)
         pfr_safe_text(row->state, facts->scheduler_state, sizeof(facts->scheduler_state));
-    whole.level = PFR_LEVEL_JOB; /* only the job has a limit, and mostly the name of its owner */
+    whole.extent = PFR_EXTENT_JOB; /* only the job has a limit, and mostly the name of its owner */
     row = pfr_sacct_find(sacct, &whole);
     if (!row)
         return;

@@ -43,7 +43,7 @@ void pfr_sacct_parse(struct pfr_sacct *sacct, char *text);
 /* What scontrol show config printed. */
 void pfr_sacct_parse_config(struct pfr_sacct_gather *gather, const char *text);
 
-/* The line of this step, or of the job at PFR_LEVEL_JOB; NULL: it has none, or it is of another
+/* The line of this step, or of the job at PFR_EXTENT_JOB; NULL: it has none, or it is of another
  * cluster or time. */
 const struct pfr_sacct_row *pfr_sacct_find(const struct pfr_sacct *sacct,
                                            const struct pfr_facts *facts);

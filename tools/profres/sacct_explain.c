@@ -208,7 +208,7 @@ void pfr_sacct_explain(struct pfr_said *said, const struct pfr_sacct *sacct,
     const struct pfr_sacct_row *row = pfr_sacct_find(sacct, facts);
 
     said->count = 0;
-    if (!row || facts->level == PFR_LEVEL_JOB)
+    if (!row || facts->extent == PFR_EXTENT_JOB)
         return; /* MaxRSS and TotalCPU of a job are none of its own */
     explain_memory(said, sacct, row, facts);
     explain_cpu(said, row, facts);
