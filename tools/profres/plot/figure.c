@@ -159,15 +159,18 @@ double pfr_panel_most(const struct pfr_panel *panel)
 
 void pfr_panel_settle(struct pfr_panel *panel)
 {
-    double most;
+    double most = 0;
 
-    for (size_t i = 1; i < panel->count; i++)
-        if (!is_bound(&panel->lines[i]) && high_of(&panel->lines[i].curve) == 0)
-            panel->lines[i].hidden = true;
-    most = shown_most(panel, false);
-    for (size_t i = 0; i < panel->count && most == 0; i++) /* then what else there is */
-        panel->lines[i].hidden = high_of(&panel->lines[i].curve) == 0 && i > 0;
-    most = shown_most(panel, false);
+    for (size_t i = 0; i < panel->count; i++)
+        panel->lines[i].hidden = true;
+    for (int rank = 0; rank <= 2 && most == 0; rank++) {
+        for (size_t i = 0; i < panel->count; i++)
+            if (panel->lines[i].rank == rank && !is_bound(&panel->lines[i]))
+                panel->lines[i].hidden = high_of(&panel->lines[i].curve) == 0;
+        most = shown_most(panel, false);
+    }
+    if (panel->count && most == 0)
+        panel->lines[0].hidden = false; /* measured, and nothing: that is to be seen */
     for (size_t i = 0; i < panel->count; i++)
         if (is_bound(&panel->lines[i]))
             panel->lines[i].hidden = high_of(&panel->lines[i].curve) > FAR * most;
@@ -196,7 +199,7 @@ static void add_planned(struct pfr_view *view, struct pfr_trace *trace)
             return;
         line->style = style_of(plan->draw);
         line->colour = plan->colour;
-        line->hidden = plan->spare || (plan->behind && pfr_trace_curve(trace, plan->behind));
+        line->rank = plan->spare ? 2 : plan->behind && pfr_trace_curve(trace, plan->behind) ? 1 : 0;
         line->curve = trace->curves[i];
     }
     /* taken, but only now: pfr_trace_curve() was still to be asked */
@@ -273,19 +276,44 @@ static int compare_cpu(const void *a, const void *b)
     return (x->most_cpu < y->most_cpu) - (x->most_cpu > y->most_cpu);
 }
 
-/* On one grid, so that they can be added up; where there is no row, nothing is added. */
-static void put_on_grid(struct pfr_curve *to, const struct pfr_curve *from, double end)
+static double value_at(const struct pfr_curve *curve, double t)
 {
-    double step = end / (STACK_COLUMNS - 1);
+    double value;
 
-    pfr_curve_init(to, STACK_COLUMNS + 1);
+    return pfr_curve_at(curve, t, &value) ? value : 0; /* no row: nothing is added */
+}
+
+/*
+ * The times of a stack: in each column the one at which the sum is largest, so
+ * that what is added up was there at once.
+ */
+static void choose_times(double times[static STACK_COLUMNS], const struct pfr_member *const *members,
+                         size_t count, bool memory, double end)
+{
     for (int c = 0; c < STACK_COLUMNS; c++) {
-        double value = 0, t = c * step;
+        double most = -1;
 
-        if (!pfr_curve_most(from, t - step / 2, t + step / 2, &value))
-            value = 0;
-        pfr_curve_add(to, t, value);
+        for (int part = 0; part < 4; part++) {
+            double t = end * (c + (c == STACK_COLUMNS - 1 ? 1 + part : part) / 4.0) / STACK_COLUMNS;
+            double sum = 0;
+
+            for (size_t i = 0; i < count; i++)
+                sum += value_at(member_curve(members[i], memory), fmin(t, end));
+            if (sum > most) {
+                most = sum;
+                times[c] = fmin(t, end);
+            }
+        }
     }
+    times[0] = 0;
+}
+
+static void put_on_grid(struct pfr_curve *to, const struct pfr_curve *from,
+                        const double times[static STACK_COLUMNS])
+{
+    pfr_curve_init(to, STACK_COLUMNS + 1);
+    for (int c = 0; c < STACK_COLUMNS; c++)
+        pfr_curve_add(to, times[c], value_at(from, times[c]));
 }
 
 static void member_label(const struct pfr_member *member, char *text, size_t size)
@@ -300,6 +328,7 @@ static void member_label(const struct pfr_member *member, char *text, size_t siz
 static void add_stack(struct pfr_view *view, const struct pfr_trace *trace, bool memory)
 {
     const struct pfr_member *order[PFR_MEMBERS_MAX];
+    double times[STACK_COLUMNS];
     struct pfr_panel *panel;
     size_t count = 0;
 
@@ -309,6 +338,7 @@ static void add_stack(struct pfr_view *view, const struct pfr_trace *trace, bool
     if (count == 0 || view->end <= 0)
         return;
     qsort(order, count, sizeof(*order), memory ? compare_memory : compare_cpu);
+    choose_times(times, order, count < STACKED ? count : STACKED, memory, view->end);
     panel = pfr_view_panel(view, memory ? PFR_PANEL_PROCESS_MEMORY : PFR_PANEL_PROCESS_CPU);
     for (size_t i = 0; i < count && i < STACKED; i++) {
         struct pfr_stroke *line;
@@ -319,7 +349,7 @@ static void add_stack(struct pfr_view *view, const struct pfr_trace *trace, bool
             return;
         line->style = PFR_STROKE_STACK;
         line->colour = (int)i;
-        put_on_grid(&line->curve, member_curve(order[i], memory), view->end);
+        put_on_grid(&line->curve, member_curve(order[i], memory), times);
     }
     if (count > STACKED)
         snprintf(panel->note, sizeof(panel->note), "%s; %d of %zu", memory

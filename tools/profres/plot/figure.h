@@ -14,6 +14,7 @@ struct pfr_stroke {
     char key[64], label[128];
     enum pfr_stroke_style style;
     int colour; /* a place in the palette */
+    int rank;    /* 0 to be shown at first, 1 if there is nothing else, 2 if not even that */
     bool hidden;
     struct pfr_curve curve;
     struct pfr_curve lower; /* of a band */

@@ -17,7 +17,7 @@ struct part {
     const struct pfr_found *found;
     char *node;
     struct pfr_trace *trace;
-    char name[200]; /* among others */
+    char name[300]; /* among others */
     double size;
     bool own_view;
 };

@@ -126,7 +126,7 @@ static void put_moments(FILE *out, const struct pfr_view *view)
     putc(']', out);
 }
 
-static void put_facts(FILE *out, const struct pfr_view *view)
+static void put_headlines(FILE *out, const struct pfr_view *view)
 {
     fputs(",\"facts\":[", out);
     for (size_t i = 0; i < view->headline_count; i++) {
@@ -150,7 +150,7 @@ static void put_view(FILE *out, const struct pfr_view *view)
     put_member(out, ",", "name", view->name);
     put_member(out, ",", "command", view->command);
     fprintf(out, ",\"end\":%.3f", view->end);
-    put_facts(out, view);
+    put_headlines(out, view);
     put_moments(out, view);
     fputs(",\"panels\":[", out);
     for (size_t i = 0; i < view->panel_count; i++) {
@@ -173,6 +173,18 @@ static void put_lines(FILE *out, const char *const *lines)
         fputs(*lines, out);
 }
 
+/* A picture of the first view; its maps of warmth would be most of the page. */
+static void put_without_script(FILE *out, const struct pfr_figure *figure)
+{
+    struct pfr_view view;
+
+    if (figure->count == 0)
+        return;
+    view = figure->views[figure->first];
+    view.heat_count = 0;
+    pfr_render_svg(out, figure, &view);
+}
+
 void pfr_render_html(FILE *out, const struct pfr_figure *figure)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -186,8 +198,7 @@ void pfr_render_html(FILE *out, const struct pfr_figure *figure)
     fputs("</title>\n<style>\n", out);
     put_lines(out, pfr_page_css);
     fputs("</style>\n</head>\n<body>\n<div id=\"page\"></div>\n<noscript>\n", out);
-    if (figure->count)
-        pfr_render_svg(out, figure, &figure->views[figure->first]);
+    put_without_script(out, figure);
     fputs("</noscript>\n<script type=\"application/json\" id=\"figure\">\n", out);
     put_member(out, "{", "title", figure->title);
     put_member(out, ",", "made", "profres " PACKAGE_VERSION);

@@ -146,6 +146,41 @@ static void add_lines(struct pfr_panel *panel, const char *key, const struct man
     }
 }
 
+/* What was given, when it was the same for all. */
+static void add_given(struct pfr_panel *panel, enum pfr_panel_id like, const struct many *many)
+{
+    int64_t given = PFR_ABSENT;
+    struct pfr_stroke *line;
+
+    for (size_t i = 0; i < many->count; i++) {
+        const struct pfr_facts *facts = &many->traces[i]->facts;
+        int64_t its = like == PFR_PANEL_CPU ? facts->cpus : facts->mem_given;
+
+        if (!pfr_known(its) || (i > 0 && its != given))
+            return;
+        given = its;
+    }
+    if (many->count == 0 || like > PFR_PANEL_CPU ||
+        !(line = pfr_panel_add(panel, like == PFR_PANEL_CPU ? "cpus" : "mem_given",
+                               "allocated by Slurm")))
+        return;
+    line->style = PFR_STROKE_LIMIT;
+    line->colour = 7;
+    pfr_curve_init(&line->curve, 4);
+    pfr_curve_add_span(&line->curve, 0, many->end, (double)given);
+}
+
+static bool is_zero(const struct many *many, const char *key)
+{
+    for (size_t i = 0; i < many->count; i++) {
+        const struct pfr_curve *curve = pfr_trace_curve(many->traces[i], key);
+
+        if (curve && pfr_curve_high(curve)->v > 0)
+            return false;
+    }
+    return true;
+}
+
 /* Each key in a panel of its own, so that no two are mixed. */
 static void add_compared(struct pfr_view *view, const struct pfr_plan *plan, const char *what,
                          const struct many *many)
@@ -158,7 +193,8 @@ static void add_compared(struct pfr_view *view, const struct pfr_plan *plan, con
         needed += !plan->behind || !pfr_trace_curve(many->traces[i], plan->behind);
     }
     /* where all have the better way to measure the same, the other is left out */
-    if (measured == 0 || needed == 0 || view->panel_count == PFR_PANEL_COUNT)
+    if (measured == 0 || needed == 0 || view->panel_count == PFR_PANEL_COUNT ||
+        (plan->panel == PFR_PANEL_IO && is_zero(many, plan->key)))
         return;
     panel = &view->panels[view->panel_count++];
     panel->name = plan->key;
@@ -173,6 +209,8 @@ static void add_compared(struct pfr_view *view, const struct pfr_plan *plan, con
         add_band(panel, plan->key, what, many, measured);
     else
         add_lines(panel, plan->key, many);
+    add_given(panel, plan->panel, many);
+    pfr_panel_settle(panel);
 }
 
 static void add_heat(struct pfr_view *view, const struct many *many, const char *what,
@@ -227,7 +265,7 @@ static void add_totals(struct pfr_view *view, const struct many *many, const cha
     note[sizeof(note) - 1] = '\0';
     pfr_view_headline(view, PFR_TONE_PLAIN, "longest", text, note);
     if (most > 0) {
-        char small[PFR_TEXT_SIZE], size[PFR_SIZE_TEXT];
+        char small[PFR_TEXT_SIZE], size[PFR_TEXT_SIZE];
 
         pfr_size_text((int64_t)most, size);
         pfr_size_text((int64_t)least, small);

@@ -19,10 +19,9 @@ const struct pfr_panel_kind pfr_panel_kinds[PFR_PANEL_COUNT] = {
 };
 
 #define LINE(KEY, LABEL, PANEL, COLOUR, ...) \
-    { .key = KEY, .label = LABEL, .panel = PFR_PANEL_##PANEL, .scale = 1, .colour = COLOUR, \
-      __VA_ARGS__ }
+    { .key = KEY, .label = LABEL, .panel = PFR_PANEL_##PANEL, .colour = COLOUR, __VA_ARGS__ }
 #define CORES .scale = 0.01 /* from percent of a core */
-#define BUSY .draw = PFR_DRAW_GROWTH, .scale = 1
+#define BUSY .draw = PFR_DRAW_GROWTH
 #define SHARE .draw = PFR_DRAW_GROWTH, .scale = 100
 
 const struct pfr_plan pfr_plans[] = {

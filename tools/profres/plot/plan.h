@@ -32,7 +32,7 @@ struct pfr_plan {
     const char *key, *label;
     enum pfr_panel_id panel;
     enum pfr_draw draw;
-    double scale;       /* from the unit of the file to that of the panel */
+    double scale;       /* from the unit of the file to that of the panel; 0: the same */
     bool chief;         /* stands for its panel where there is room for one line only */
     bool spare;         /* not shown at first ... */
     const char *behind; /* ... or not where this one was measured, too */
@@ -42,6 +42,11 @@ struct pfr_plan {
 
 extern const struct pfr_plan pfr_plans[];
 extern const size_t pfr_plan_count;
+
+static inline double pfr_plan_scale(const struct pfr_plan *plan)
+{
+    return plan->scale ? plan->scale : 1;
+}
 
 /* More than pfr_plan_count. */
 #define PFR_PLANS_MAX 64

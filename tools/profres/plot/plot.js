@@ -69,7 +69,7 @@
   }
 
   function scaleOf(axis, most) {
-    const least = { bytes: 4096, rate: 1024, cores: 0.1, share: 1, count: 1 }[axis];
+    const least = { bytes: 4096, rate: 4096, cores: 0.1, share: 1, count: 1 }[axis];
     const top = Math.max(most, least);
     let step = axis === 'bytes' || axis === 'rate' ? roundBytes(top / 4) : roundUp(top / 4);
     if (axis === 'count') step = Math.max(step, 1);
@@ -201,7 +201,7 @@
         layer.append(draw('path', { ...data, d: between(line, line.lowers, line.values, x, y),
           style: `fill:${colour(line)}`, opacity: 0.24 }));
       } else {
-        if (!filled && line.style === 'solid' && panel.lines.length < 24)
+        if (!filled && line.style === 'solid' && panel.lines[1]?.key !== line.key)
           layer.append(draw('path', { d: areaOf(line, x, y),
             style: `fill:${colour(line)}`, opacity: 0.1 }));
         filled = true;

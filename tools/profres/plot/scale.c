@@ -31,7 +31,7 @@ static double round_bytes(double least)
 
 struct pfr_scale pfr_scale_make(enum pfr_axis axis, double most, int ticks)
 {
-    static const double least[] = { [PFR_AXIS_BYTES] = 4096, [PFR_AXIS_RATE] = 1024,
+    static const double least[] = { [PFR_AXIS_BYTES] = 4096, [PFR_AXIS_RATE] = 4096,
                                     [PFR_AXIS_CORES] = 0.1,  [PFR_AXIS_SHARE] = 1,
                                     [PFR_AXIS_COUNT] = 1 };
     struct pfr_scale scale;

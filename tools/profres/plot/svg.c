@@ -49,7 +49,7 @@ static void put_rule(const struct canvas *canvas, double x1, double y1, double x
 
 /* ---- the top ---- */
 
-static void put_facts(struct canvas *canvas)
+static void put_headlines(struct canvas *canvas)
 {
     const struct pfr_view *view = canvas->view;
     double step = view->headline_count ? (double)(WIDTH - 2 * RIGHT) / (double)view->headline_count : 0;
@@ -96,7 +96,7 @@ static void put_top(struct canvas *canvas, const struct pfr_figure *figure)
         canvas->y += 16;
     }
     canvas->y += 8;
-    put_facts(canvas);
+    put_headlines(canvas);
 }
 
 /* ---- lines ---- */
@@ -278,7 +278,7 @@ static void put_moments(const struct canvas *canvas, double top)
 static void put_panel(struct canvas *canvas, const struct pfr_panel *panel)
 {
     struct pfr_scale scale = pfr_scale_make(panel->axis, pfr_panel_most(panel), 4);
-    bool filled = true;
+    bool filled = panel->count < 2 || strcmp(panel->lines[0].key, panel->lines[1].key) != 0;
     double top;
     char note[128];
 

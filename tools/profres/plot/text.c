@@ -5,16 +5,23 @@
 #include "common/judge/chart.h"
 #include "tools/profres/plot/render.h"
 
-enum { INDENT = 11, ROWS = 6, EVENTS_SHOWN = 12 };
+enum { INDENT = 12, ROWS = 6, EVENTS_SHOWN = 12 };
 
-/* The line that stands for its panel: the first that is shown. */
+/* The line that stands for its panel: the first that is shown and is not zero throughout. */
 static const struct pfr_stroke *chief_of(const struct pfr_panel *panel)
 {
-    for (size_t i = 0; i < panel->count; i++)
-        if (!panel->lines[i].hidden && panel->lines[i].style != PFR_STROKE_LIMIT &&
-            panel->lines[i].curve.count)
-            return &panel->lines[i];
-    return NULL;
+    const struct pfr_stroke *chief = NULL;
+
+    for (size_t i = 0; i < panel->count; i++) {
+        const struct pfr_stroke *line = &panel->lines[i];
+
+        if (line->hidden || line->style == PFR_STROKE_LIMIT || line->curve.count == 0)
+            continue;
+        if (pfr_curve_high(&line->curve)->v > 0)
+            return line;
+        chief = chief ? chief : line;
+    }
+    return chief;
 }
 
 static double bound_of(const struct pfr_panel *panel)
@@ -48,12 +55,12 @@ static void put_legend(FILE *out, const struct pfr_panel *panel, const struct pf
 }
 
 static void put_rows(FILE *out, const struct pfr_chart_frame *frame, const struct pfr_curve *curve,
-                     enum pfr_axis axis)
+                     enum pfr_axis axis, int rows_per_tick)
 {
     for (int row = 0; row < frame->height; row++) {
         char text[PFR_SCALE_TEXT] = "";
 
-        if (row % 2 == 0)
+        if (row % rows_per_tick == 0)
             pfr_scale_text(axis, frame->top * (frame->height - row) / frame->height, text);
         fprintf(out, "%*s %s", INDENT - 2, text, frame->ascii ? "|" : "▕");
         pfr_chart_row(out, frame, curve, row);
@@ -65,18 +72,21 @@ static void put_panel(FILE *out, const struct pfr_view *view, const struct pfr_p
                       int columns, bool ascii)
 {
     const struct pfr_stroke *chief = chief_of(panel);
-    struct pfr_chart_frame frame = { .end = view->end, .width = columns - INDENT, .height = ROWS,
+    struct pfr_chart_frame frame = { .end = view->end, .width = columns - INDENT,
                                      .ascii = ascii, .bound = bound_of(panel) };
+    struct pfr_scale scale;
     char most[PFR_SCALE_TEXT];
     double high;
 
     if (!chief || chief->style == PFR_STROKE_STACK)
         return;
     high = pfr_curve_high(&chief->curve)->v;
-    frame.top = pfr_scale_make(panel->axis, fmax(high, frame.bound), 3).top;
+    scale = pfr_scale_make(panel->axis, fmax(high, frame.bound), 3);
+    frame.top = scale.top;
+    frame.height = scale.ticks < 2 ? ROWS - 2 : scale.ticks * (ROWS / scale.ticks);
     pfr_scale_text(panel->axis, high, most);
     fprintf(out, "%s: %s, %s at most\n", panel->title, chief->label, most);
-    put_rows(out, &frame, &chief->curve, panel->axis);
+    put_rows(out, &frame, &chief->curve, panel->axis, frame.height / scale.ticks);
     pfr_chart_times(out, INDENT, frame.width, view->end);
     put_legend(out, panel, chief, columns);
     fputc('\n', out);

@@ -103,7 +103,7 @@ static void add_value(struct pfr_trace *trace, int plan, const struct parts *par
 {
     const struct pfr_plan *how = &pfr_plans[plan];
 
-    value *= how->scale;
+    value *= pfr_plan_scale(how);
     if (how->draw == PFR_DRAW_GROWTH) {
         if (parts->to <= parts->from)
             return;
@@ -210,7 +210,7 @@ static bool take_sample_array(struct pfr_trace *trace, int plan, struct pfr_scan
         if (!any)
             follow(&trace->curves[plan], &trace->curve_seen[plan], trace->windows);
         any = true;
-        pfr_curve_add(&trace->curves[plan], (double)t / NS, value * pfr_plans[plan].scale);
+        pfr_curve_add(&trace->curves[plan], (double)t / NS, value * pfr_plan_scale(&pfr_plans[plan]));
     }
     return any;
 }
