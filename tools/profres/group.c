@@ -21,6 +21,8 @@ int pfr_group_add(struct pfr_group *group, const struct pfr_facts *facts,
     struct pfr_group_run *run;
     int64_t mean = pfr_facts_cores_mean(facts);
 
+    if (group->count == 0)
+        pfr_needs_init(&group->needs);
     if (group->count == group->room) {
         size_t room = group->room ? 2 * group->room : 64;
 
@@ -281,16 +283,15 @@ static void print_given(FILE *out, const struct pfr_group *group)
     fputc('\n', out);
 }
 
-static void print_advice_line(FILE *out, const struct pfr_advice_line *line)
+static void print_advice_line(FILE *out, const char *name, const struct pfr_advice_line *line)
 {
-    if (line->kind == PFR_ADVICE_NONE)
-        return;
-    if (line->paste[0])
-        fprintf(out, "  %s\n", line->paste);
-    if (line->basis[0])
-        fprintf(out, "  %s%s\n", line->paste[0] ? "    " : "", line->basis);
-    if (line->why[0])
-        fprintf(out, "  %s%s\n", line->paste[0] ? "    " : "", line->why);
+    const char *const texts[] = { line->paste, line->basis, line->why };
+
+    for (size_t i = 0; i < PFR_COUNT(texts) && line->kind != PFR_ADVICE_NONE; i++)
+        if (*texts[i]) {
+            fprintf(out, "  %-9s %s\n", name, texts[i]);
+            name = "";
+        }
 }
 
 static void print_advice(FILE *out, const struct pfr_group *group)
@@ -298,10 +299,10 @@ static void print_advice(FILE *out, const struct pfr_group *group)
     struct pfr_advice advice;
 
     pfr_advice_give(&advice, &group->needs);
-    fprintf(out, "\nadvice from %zu runs\n", group->count);
-    print_advice_line(out, &advice.mem);
-    print_advice_line(out, &advice.cpus);
-    print_advice_line(out, &advice.time);
+    fprintf(out, "\nadvice from %zu run%s\n", group->count, group->count == 1 ? "" : "s");
+    print_advice_line(out, "memory", &advice.mem);
+    print_advice_line(out, "cores", &advice.cpus);
+    print_advice_line(out, "time", &advice.time);
 }
 
 void pfr_group_print(FILE *out, const struct pfr_group *group)
@@ -313,8 +314,8 @@ void pfr_group_print(FILE *out, const struct pfr_group *group)
 
     if (!group->count)
         return;
-    fprintf(out, "%zu runs, %s to %s\n", group->count, group->runs[0].name,
-            group->runs[group->count - 1].name);
+    fprintf(out, "%zu run%s, %s to %s\n", group->count, group->count == 1 ? "" : "s",
+            group->runs[0].name, group->runs[group->count - 1].name);
     for (int id = 0; id < PFR_VERDICT_COUNT; id++)
         print_verdict(out, group, (enum pfr_verdict_id)id);
     fprintf(out, "\n  %-9s %10s %10s %10s %10s\n", "", "min", "median", "p95", "max");

@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "tools/profres/columns.h"
+#include "tools/profres/group.h"
 #include "tools/profres/load.h"
 #include "tools/profres/profres.h"
 #include "tools/profres/state.h"
@@ -32,12 +33,13 @@ struct ls {
     struct pfr_where where;
     struct pfr_finds finds;
     struct pfr_sacct sacct;
+    struct pfr_group group;
     const struct pfr_column *sort;
     const char *users, *names, *states;
     const char **what; /* was named */
     size_t what_count;
     int64_t since, until, now;
-    bool reverse, jobs, ask_sacct;
+    bool reverse, jobs, grouped, ask_sacct;
     int unusable;
     struct row **rows; /* when they cannot be printed as they come */
     size_t count, room;
@@ -56,6 +58,7 @@ static void print_help(FILE *out)
         "  -w, --where=EXPR     as 'cgroup_mem_peak > 4G && Elapsed >= 1h'\n"
         "  -X, --allocations    one line for each job instead of each step\n"
         "  -D, --duplicates     also the earlier runs of jobs that were requeued\n"
+        "  -g, --group          as one: how they are spread, outliers, advice\n"
         "      --sort=FIELD     in this order; -r, --reverse the other way round\n"
         "  -o, --format=LIST    FIELD[%[-]WIDTH],... ; -e, --helpformat lists the fields\n"
         "  -P, --parsable2      one row a line with '|' between; -p also at the end\n"
@@ -138,6 +141,14 @@ static int keep(struct ls *ls, const struct pfr_load *load)
     return 0;
 }
 
+static int show(struct ls *ls, const struct pfr_line *line)
+{
+    if (ls->grouped)
+        return pfr_group_add(&ls->group, line->facts, line->verdict);
+    pfr_table_row(&ls->table, line);
+    return 0;
+}
+
 static int take(const struct pfr_load *load, void *arg)
 {
     struct ls *ls = arg;
@@ -150,8 +161,7 @@ static int take(const struct pfr_load *load, void *arg)
         return 0;
     if (ls->sort)
         return keep(ls, load);
-    pfr_table_row(&ls->table, &line);
-    return 0;
+    return show(ls, &line);
 }
 
 /* ---- in order, and with sacct -------------------------------------------- */
@@ -218,7 +228,7 @@ static void print_kept(struct ls *ls)
         qsort(ls->rows, ls->count, sizeof(struct row *), compare);
     for (size_t i = 0; i < ls->count; i++) {
         if (is_wanted(ls, &ls->rows[i]->line))
-            pfr_table_row(&ls->table, &ls->rows[i]->line);
+            show(ls, &ls->rows[i]->line);
         free(ls->rows[i]);
     }
     free(ls->rows);
@@ -283,6 +293,9 @@ static int take_option(struct ls *ls, int option, const char *argument)
     case 'X':
         ls->jobs = true;
         return 0;
+    case 'g':
+        ls->grouped = true;
+        return 0;
     case 'D':
         ls->finds.restarts = true;
         return 0;
@@ -306,13 +319,14 @@ static int take_options(struct ls *ls, int argc, char **argv)
                                              { "reverse", no_argument, NULL, 'r' },
                                              { "allocations", no_argument, NULL, 'X' },
                                              { "duplicates", no_argument, NULL, 'D' },
+                                             { "group", no_argument, NULL, 'g' },
                                              { "jobs", required_argument, NULL, 'j' },
                                              { "help", no_argument, NULL, 'h' },
                                              PFR_TABLE_OPTIONS,
                                              { 0 } };
     int option;
 
-    while ((option = getopt_long(argc, argv, "u:S:E:s:w:rXDj:h" PFR_TABLE_LETTERS, options,
+    while ((option = getopt_long(argc, argv, "u:S:E:s:w:rXDgj:h" PFR_TABLE_LETTERS, options,
                                  NULL)) >= 0) {
         if (option == 'h') {
             print_help(stdout);
@@ -358,13 +372,16 @@ static int list(struct ls *ls)
     bool all = find_all(ls);
     int r;
 
-    r = pfr_table_open(&ls->table, &ls->style, pfr_line_columns(), FORMAT, stdout);
+    r = ls->grouped ? 0 : pfr_table_open(&ls->table, &ls->style, pfr_line_columns(), FORMAT, stdout);
     if (r < 0)
         return r == -EINVAL ? PFR_EXIT_USAGE : PFR_EXIT_FAILURE;
     r = pfr_load_all(&ls->finds, ls->jobs, take, ls);
     if (r < 0)
         fprintf(stderr, "profres: %s\n", strerror(-r));
     print_kept(ls);
+    if (ls->grouped)
+        pfr_group_print(stdout, &ls->group);
+    pfr_group_release(&ls->group);
     pfr_table_close(&ls->table);
     return fflush(stdout) == 0 && all && r == 0 && ls->unusable == 0 ? EXIT_SUCCESS
                                                                      : PFR_EXIT_FAILURE;
