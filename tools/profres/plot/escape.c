@@ -39,7 +39,8 @@ void pfr_escape_json(FILE *out, const char *text)
 
         if (c == '"' || c == '\\')
             fprintf(out, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f || c == '<' || c == '>' || c == '&')
+        else if (c < 0x20 || c == 0x7f || c == '<' || c == '>' || c == '&' ||
+                 c == '\'')
             fprintf(out, "\\u%04x", c); /* so that no </script> and no <!-- can stand there */
         else
             putc(c, out);

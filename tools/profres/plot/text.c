@@ -32,6 +32,37 @@ static double bound_of(const struct pfr_panel *panel)
     return 0;
 }
 
+/* Columns, not bytes: what follows a first byte of UTF-8 takes none. */
+static int columns_of(const char *text, size_t bytes)
+{
+    int columns = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+/* Broken between words, and further lines indented like the first. */
+static void put_wrapped(FILE *out, const char *first, const char *text, int columns)
+{
+    int indent = columns_of(first, strlen(first)), used = indent;
+
+    fputs(first, out);
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        int width = columns_of(text, length);
+
+        if (used > indent && used + 1 + width > columns) {
+            fprintf(out, "\n%*s", indent, "");
+            used = indent;
+        }
+        used += width + (used > indent);
+        fprintf(out, "%s%.*s", used > indent + width ? " " : "", (int)length, text);
+        text += length + (text[length] == ' ');
+    }
+    fputc('\n', out);
+}
+
 static void put_legend(FILE *out, const struct pfr_panel *panel, const struct pfr_stroke *chief,
                        int columns)
 {
@@ -126,18 +157,17 @@ static void put_heat(FILE *out, const struct pfr_heat *heat, int columns, bool a
     fputc('\n', out);
 }
 
-static void put_moments(FILE *out, const struct pfr_view *view)
+static void put_moments(FILE *out, const struct pfr_view *view, int columns)
 {
     for (size_t i = 0; i < view->moment_count && i < EVENTS_SHOWN; i++) {
         const struct pfr_moment *moment = &view->moments[i];
-        char from[PFR_SCALE_TEXT], to[PFR_SCALE_TEXT];
+        char from[PFR_SCALE_TEXT], to[PFR_SCALE_TEXT], first[3 * PFR_SCALE_TEXT];
 
         pfr_scale_time_text(moment->from, moment->from < 60 ? 0.1 : 1, from);
         pfr_scale_time_text(moment->to, moment->to < 60 ? 0.1 : 1, to);
-        if (moment->to > moment->from)
-            fprintf(out, "%9s  to %s: %s\n", from, to, moment->text);
-        else
-            fprintf(out, "%9s  %s\n", from, moment->text);
+        snprintf(first, sizeof(first), moment->to > moment->from ? "%9s  to %s: " : "%9s  %.0s",
+                 from, to);
+        put_wrapped(out, first, moment->text, columns);
     }
     if (view->moment_count > EVENTS_SHOWN)
         fprintf(out, "%9s  and %zu more\n", "", view->moment_count - EVENTS_SHOWN);
@@ -148,15 +178,21 @@ void pfr_render_text(FILE *out, const struct pfr_figure *figure, const struct pf
 {
     columns = columns < 40 ? 40 : columns > 200 ? 200 : columns;
     fprintf(out, "%s, %s\n", view->group[0] ? view->group : figure->title, view->name);
-    for (size_t i = 0; i < view->headline_count; i++)
-        fprintf(out, "  %-16s %s%s%s\n", view->headlines[i].name, view->headlines[i].value,
-                view->headlines[i].note[0] ? ", " : "", view->headlines[i].note);
+    for (size_t i = 0; i < view->headline_count; i++) {
+        const struct pfr_headline *headline = &view->headlines[i];
+        char name[32], text[192];
+
+        snprintf(name, sizeof(name), "  %-16s ", headline->name);
+        snprintf(text, sizeof(text), "%s%s%s", headline->value, headline->note[0] ? ", " : "",
+                 headline->note);
+        put_wrapped(out, name, text, columns);
+    }
     for (size_t i = 0; i < view->note_count; i++)
-        fprintf(out, "  note: %s\n", view->notes[i]);
+        put_wrapped(out, "  note: ", view->notes[i], columns);
     fputc('\n', out);
     for (size_t i = 0; i < view->panel_count; i++)
         put_panel(out, view, &view->panels[i], columns, ascii);
     for (size_t i = 0; i < view->heat_count; i++)
         put_heat(out, &view->heats[i], columns, ascii);
-    put_moments(out, view);
+    put_moments(out, view, columns);
 }
