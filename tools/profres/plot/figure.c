@@ -438,6 +438,7 @@ bool pfr_figure_add_trace(struct pfr_figure *figure, struct pfr_trace *trace)
     if (!view)
         return false;
     view->end = trace->end;
+    view->weight = pfr_trace_cpu(trace);
     snprintf(view->command, sizeof(view->command), "%s", trace->command);
     pfr_view_headlines(view, trace, figure->now);
     add_notes(view, trace);

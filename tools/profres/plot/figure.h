@@ -51,6 +51,7 @@ struct pfr_view {
     char group[200], name[128]; /* "4711.0" and "node7" */
     char command[256];
     double end;
+    double weight; /* CPU seconds: what it is most likely asked for */
     struct pfr_panel panels[PFR_PANEL_COUNT];
     size_t panel_count;
     struct pfr_heat heats[2];

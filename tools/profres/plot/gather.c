@@ -242,11 +242,11 @@ static int add_views(struct pfr_figure *figure, const struct parts *parts)
     return r;
 }
 
-/* The longest is what was meant, most likely; of equals the one before. */
+/* The step that did the work is what was meant, most likely: a batch script only waits. */
 static void choose_first(struct pfr_figure *figure, bool many_jobs)
 {
     for (size_t i = 1; i < figure->count && !many_jobs; i++)
-        if (figure->views[i].end > 1.001 * figure->views[figure->first].end &&
+        if (figure->views[i].weight > figure->views[figure->first].weight &&
             strcmp(figure->views[i].group, figure->views[figure->first].group) != 0)
             figure->first = i;
 }

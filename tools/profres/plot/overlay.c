@@ -289,8 +289,10 @@ bool pfr_figure_add_overlay(struct pfr_figure *figure, const char *group, const 
     view = pfr_figure_add(figure, group, name);
     if (!view)
         return false;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         many.end = fmax(many.end, traces[i]->end);
+        view->weight += pfr_trace_cpu(traces[i]);
+    }
     view->end = many.end;
     snprintf(view->command, sizeof(view->command), "%s", count ? traces[0]->command : "");
     add_totals(view, &many, what);

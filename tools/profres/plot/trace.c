@@ -401,3 +401,10 @@ double pfr_trace_size(const struct pfr_trace *trace)
 
     return source == PFR_METRIC_NONE ? 0 : (double)pfr_facts_value(&trace->facts, source);
 }
+
+double pfr_trace_cpu(const struct pfr_trace *trace)
+{
+    enum pfr_metric_id source = pfr_facts_cpu_source(&trace->facts);
+
+    return source == PFR_METRIC_NONE ? 0 : (double)pfr_facts_value(&trace->facts, source) / 1e9;
+}

@@ -71,8 +71,9 @@ void pfr_trace_release(struct pfr_trace *trace);
 /* Only what a comparison needs is kept, for there may be thousands. */
 void pfr_trace_slim(struct pfr_trace *trace);
 
-/* Its memory peak as the summary says it; 0: none. */
+/* Its memory peak, and its CPU seconds, as the summary says them; 0: not known. */
 double pfr_trace_size(const struct pfr_trace *trace);
+double pfr_trace_cpu(const struct pfr_trace *trace);
 
 /* The curve of a key, NULL when it was not measured. */
 const struct pfr_curve *pfr_trace_curve(const struct pfr_trace *trace, const char *key);
