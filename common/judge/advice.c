@@ -128,7 +128,7 @@ static const char *runs_text(int64_t runs, char text[static PFR_TEXT_SIZE])
 static void refuse(struct pfr_advice_line *line, const struct pfr_needs *needs)
 {
     line->kind = needs->runs ? PFR_ADVICE_CANNOT : PFR_ADVICE_NONE;
-    if (needs->failed)
+    if (needs->failed && needs->failed >= needs->too_short + needs->too_few)
         snprintf(line->why, sizeof(line->why),
                  "cannot tell: %s failed, and what it would have needed is not known",
                  needs->runs == 1 ? "it" : "every run that is over");

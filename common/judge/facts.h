@@ -115,8 +115,8 @@ int64_t pfr_facts_value(const struct pfr_facts *facts, enum pfr_metric_id id);
 int pfr_facts_parse(struct pfr_facts *facts, const char *text, size_t length);
 
 /*
- * DIR/NODE.json, with what is in NODE.lost.json. 1, 0 when there is neither,
- * -errno as above and for what cannot be read.
+ * NODE.json, with what is in NODE.lost.json; NODE may have directories before
+ * it. 1, 0 when there is neither, -errno as above and for what cannot be read.
  */
 int pfr_facts_load(struct pfr_facts *facts, int dirfd, const char *node);
 

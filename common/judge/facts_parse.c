@@ -409,6 +409,9 @@ static void conclude(struct pfr_facts *facts)
     int64_t p95 = rate == PFR_METRIC_NONE ? PFR_ABSENT : pfr_facts_stats(facts, rate)->p95;
 
     facts->nodes = 1;
+    if (pfr_known(facts->array_job) && pfr_known(facts->array_task)) /* as sacct names it */
+        snprintf(facts->job, sizeof(facts->job), "%lld_%lld", (long long)facts->array_job,
+                 (long long)facts->array_task);
     facts->processes_at_once = pfr_facts_stats(facts, PFR_PROC_COUNT)->max;
     if (pfr_known(p95))
         facts->cores_per_task = p95 / 100 / (facts->tasks > 0 ? facts->tasks : 1);
@@ -498,7 +501,7 @@ static int add_lost(struct pfr_facts *facts, int dirfd, const char *name, bool h
 
 int pfr_facts_load(struct pfr_facts *facts, int dirfd, const char *node)
 {
-    char name[NAME_MAX + 1];
+    char name[PATH_MAX];
     int result;
 
     if ((size_t)snprintf(name, sizeof(name), "%s.json", node) >= sizeof(name))

@@ -10,6 +10,7 @@
 
 #define BINS 8
 #define BAR 40
+#define WIDTH 79
 /* So many names at most: the rest can be had from 'profres ls'. */
 #define NAMED 6
 /* Fewer say nothing of what is usual. */
@@ -283,13 +284,33 @@ static void print_given(FILE *out, const struct pfr_group *group)
     fputc('\n', out);
 }
 
+/* Broken between words, what follows under its beginning. */
+static void print_wrapped(FILE *out, const char *name, const char *text)
+{
+    size_t room = WIDTH - 12;
+
+    do {
+        size_t length = strlen(text);
+
+        if (length > room) {
+            for (length = room; length > 0 && text[length] != ' ';)
+                length--;
+            length = length ? length : room;
+        }
+        fprintf(out, "  %-9s %.*s\n", name, (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+        name = "";
+    } while (*text);
+}
+
 static void print_advice_line(FILE *out, const char *name, const struct pfr_advice_line *line)
 {
     const char *const texts[] = { line->paste, line->basis, line->why };
 
     for (size_t i = 0; i < PFR_COUNT(texts) && line->kind != PFR_ADVICE_NONE; i++)
         if (*texts[i]) {
-            fprintf(out, "  %-9s %s\n", name, texts[i]);
+            print_wrapped(out, name, texts[i]);
             name = "";
         }
 }
@@ -330,7 +351,8 @@ void pfr_group_print(FILE *out, const struct pfr_group *group)
     for (size_t i = 0; i < group->count; i++)
         others += group->runs[i].source != source && group->runs[i].source != PFR_METRIC_NONE;
     if (others)
-        fprintf(out, "  and left out of %zu runs, where it was measured another way\n", others);
+        fprintf(out, "  and left out of %zu run%s, where it was measured another way\n", others,
+                others == 1 ? "" : "s");
     for (size_t i = 0; i < 2; i++) /* of memory and cores */
         print_histogram(out, &spreads[i]);
     for (size_t i = 0; i < PFR_COUNT(numbers); i++) {

@@ -53,6 +53,8 @@ static void complain(struct loader *loader, const struct pfr_found *found, const
     pfr_safe_text(path, safe, sizeof(safe));
     if (error == EBADMSG)
         fprintf(stderr, "profres: %s is cut off or damaged; passed over\n", safe);
+    else if (error == EINVAL)
+        fprintf(stderr, "profres: %s is no file, or too large to be a summary; passed over\n", safe);
     else if (error == EPROTO)
         fprintf(stderr,
                 "profres: %s is of a schema that this version (%s, which reads %s) does not know;"
@@ -80,19 +82,16 @@ static bool make_room(struct loader *loader)
 
 static int add_nodes(struct loader *loader, const struct pfr_found *found)
 {
-    PFR_AUTO_FD dir = open(found->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    PFR_AUTO_FREE char **names = pfr_found_nodes(found);
+    PFR_AUTO_FREE char **listed = found->nodes ? NULL : pfr_found_nodes(found);
+    char path[PATH_MAX];
 
-    if (dir < 0) {
-        pfr_load_denied(found->dir, errno, &loader->unusable);
-        return 0;
-    }
-    for (char **name = names; name && *name; name++) {
+    for (char **name = found->nodes ? found->nodes : listed; name && *name; name++) {
         int r;
 
         if (!make_room(loader))
             return -ENOMEM;
-        r = pfr_facts_load(&loader->nodes[loader->count], dir, *name);
+        snprintf(path, sizeof(path), "%s/%s", found->dir, *name);
+        r = pfr_facts_load(&loader->nodes[loader->count], AT_FDCWD, path);
         if (r > 0)
             loader->count++;
         else if (r < 0)

@@ -18,7 +18,7 @@
 #include "tools/profres/when.h"
 #include "tools/profres/where.h"
 
-#define FORMAT "JobID,JobName,Elapsed,MemPeak,MemUse,Cores,AllocCPUS,Verdict"
+#define FORMAT "JobID%-12,JobName%9,Elapsed,MemPeak,MemUse,Cores,AllocCPUS,Verdict"
 
 struct row {
     struct pfr_facts facts;
@@ -52,8 +52,8 @@ static void print_help(FILE *out)
         "Lists the runs that were profiled, by default all below the working directory.\n\n"
         "  -u, --user=LIST      of these users\n"
         "  -S, --since=TIME     that went on after this time\n"
-        "  -E, --until=TIME     that had begun before it; as 2026-11-16, today or now-2days\n"
-        "  -s, --state=LIST     by verdict (oom, exit, fine...) or sacct's states (F, TO...)\n"
+        "  -E, --until=TIME     that had begun before it, as 2026-11-16 or now-2days\n"
+        "  -s, --state=LIST     by verdict (oom, exit, fine) or sacct's states (F, TO)\n"
         "      --name=LIST      by name of the job; patterns as for files\n"
         "  -w, --where=EXPR     as 'cgroup_mem_peak > 4G && Elapsed >= 1h'\n"
         "  -X, --allocations    one line for each job instead of each step\n"

@@ -188,6 +188,17 @@ static void take_measurements(struct pfr_trace *trace, struct pfr_usage_shape *s
     }
 }
 
+/* A rate needs some time: one that no short window had does go on from the one before. */
+static void follow_sample(struct pfr_trace *trace, int plan, double t)
+{
+    struct pfr_curve *curve = &trace->curves[plan];
+    bool near = curve->count && t - curve->buckets[curve->count - 1].last.t < 1;
+
+    if (near)
+        trace->curve_seen[plan] = trace->windows;
+    follow(curve, &trace->curve_seen[plan], trace->windows);
+}
+
 /* The array of times and that of a measurement, side by side. */
 static bool take_sample_array(struct pfr_trace *trace, int plan, struct pfr_scan times,
                               struct pfr_scan *scan)
@@ -208,9 +219,10 @@ static bool take_sample_array(struct pfr_trace *trace, int plan, struct pfr_scan
         if (!take_number(scan, &value) || !timed)
             continue;
         if (!any)
-            follow(&trace->curves[plan], &trace->curve_seen[plan], trace->windows);
+            follow_sample(trace, plan, (double)t / NS);
         any = true;
-        pfr_curve_add(&trace->curves[plan], (double)t / NS, value * pfr_plan_scale(&pfr_plans[plan]));
+        pfr_curve_add(&trace->curves[plan], (double)t / NS,
+                      value * pfr_plan_scale(&pfr_plans[plan]));
     }
     return any;
 }
