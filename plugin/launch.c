@@ -4,15 +4,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "common/base/cleanup.h"
-#include "common/base/control.h"
-#include "common/collect/cgroup.h"
 
 /* All above `first`: an inherited pipe would keep srun waiting for us. */
 static void close_from(unsigned first)
@@ -110,16 +105,4 @@ pid_t pfr_launch(const char *path, char *const argv[], int control,
         sampler = -EBUSY;
     close(fds[0]);
     return sampler;
-}
-
-void pfr_launch_hand(int control, const struct pfr_cgtarget *target)
-{
-    for (int i = 0; i < pfr_cgplace_count; i++) {
-        PFR_AUTO_FD fd = pfr_cgplace_open_peak(target, &pfr_cgplaces[i]);
-        char text[64];
-
-        snprintf(text, sizeof(text), "file %s", pfr_cgplaces[i].file);
-        if (fd >= 0)
-            pfr_control_send_fd(control, fd, text);
-    }
 }

@@ -4,8 +4,6 @@
 
 #include <sys/types.h>
 
-#include "common/collect/cgpath.h"
-
 #define PFR_OUTSIDE_MAX 12
 
 /* Files to write oneself into to be out of the step, one for each hierarchy. */
@@ -28,11 +26,5 @@ pid_t pfr_launch(const char *path, char *const argv[], int control,
                  const struct pfr_outside *outside);
 
 #define PFR_LAUNCH_CONTROL "3"
-
-/*
- * Gives the sampler what it needs of the step's cgroup and may not open itself:
- * it is the user's, who may read the peaks and not begin them anew.
- */
-void pfr_launch_hand(int control, const struct pfr_cgtarget *target);
 
 #endif
