@@ -95,7 +95,7 @@ record() {
     local dir=${LAB_RECORDS:-$top_builddir/lab} slurm name
     settled
     mkdir -p "$dir"
-    slurm=$(srun --version | grep -o '[0-9]*\.[0-9]*' | head -n 1)
+    slurm=$(lab_client srun --version | grep -o '[0-9]*\.[0-9]*' | head -n 1)
     head -n 1 "$lab_home/$1/$2/${lab_nodes[0]}.jsonl" | jq --arg slurm "$slurm" '{
         kernel: (.info.kernel | capture("(?<v>[0-9]+\\.[0-9]+)").v),
         cgroup: .info.cgroup_mode, slurm: $slurm, present: (.metrics | keys),
