@@ -92,7 +92,8 @@ static void one_node(void)
     top_files_summary(STEP, TOP_SUMMARY(.at = 20));
     top_files_header(STEP, "n1", 0, "profres-series/1.0");
     top_files_append(STEP "/n1.jsonl",
-                     "{\"type\":\"process\",\"pid\":77,\"start_ticks\":5,\"ps_cmd\":\"./app -x\"}\n");
+                     "{\"type\":\"process\",\"pid\":77,\"start_ticks\":5,"
+                     "\"ps_cmd\":\"./app -x\"}\n");
     top_files_window(STEP, "n1", 0, 10, 50, 1 << 19, "app");
     top_files_window(STEP, "n1", 0, 20, 200, 1 << 20, "app");
 }

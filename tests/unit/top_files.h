@@ -12,11 +12,11 @@
 void top_files_begin(void);
 void top_files_end(void);
 
-/* A file with these contents, which takes the place of the old one by rename as the sampler's do. */
+/* A file with these contents, in the place of the old one by rename as the sampler's are. */
 void top_files_replace(const char *path, const char *text);
 void top_files_append(const char *path, const char *text);
 
-/* What is left out is as usual: LIVE, our schema, n1, ./app, at 10 s, 1 of 4 MiB, 4 cores, 1 node. */
+/* What is left out is as usual: LIVE, our schema, n1, ./app, at 10 s, 1 of 4 MiB, 4 cores. */
 struct top_summary {
     const char *state, *schema, *node, *command;
     int64_t start, at; /* seconds since TOP_START */
