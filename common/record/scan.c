@@ -16,19 +16,76 @@ static bool fail(struct pfr_scan *scan)
     return false;
 }
 
-/* The next byte that is no blank, 0 at the end. */
-static char next(struct pfr_scan *scan)
+#ifdef __SSE2__
+static inline uint64_t equal16(__m128i bytes, char c)
 {
-    while (scan->p < scan->end && is_blank(*scan->p))
-        scan->p++;
-    return scan->p < scan->end ? *scan->p : '\0';
+    return (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)));
+}
+
+static inline __m128i load16(const char *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+/* Over the indentation of a file made for people, which is a good part of it. */
+static inline const char *skip_indentation(const char *p, const char *end)
+{
+    while (end - p >= 16) {
+        __m128i bytes = load16(p);
+        uint64_t others = ~(equal16(bytes, ' ') | equal16(bytes, '\n')) & 0xffff;
+
+        if (others)
+            return p + __builtin_ctzll(others);
+        p += 16;
+    }
+    return p;
+}
+
+/* The first quote, escaped or not. */
+static inline const char *find_quote(const char *p, const char *end)
+{
+    while (end - p >= 16) {
+        uint64_t quotes = equal16(load16(p), '"');
+
+        if (quotes)
+            return p + __builtin_ctzll(quotes);
+        p += 16;
+    }
+    return memchr(p, '"', (size_t)(end - p));
+}
+#else
+static inline const char *skip_indentation(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\n'))
+        p++;
+    return p;
+}
+
+static inline const char *find_quote(const char *p, const char *end)
+{
+    return memchr(p, '"', (size_t)(end - p));
+}
+#endif
+
+/* The next byte that is no blank, 0 at the end. */
+static inline char next(struct pfr_scan *scan)
+{
+    const char *p = scan->p;
+
+    if (p < scan->end && *p > ' ')
+        return *p;
+    p = skip_indentation(p, scan->end);
+    while (p < scan->end && is_blank(*p))
+        p++;
+    scan->p = p;
+    return p < scan->end ? *p : '\0';
 }
 
 /* The quote that ends the string whose contents begin at p; NULL when it is cut off. */
-static const char *string_end(const char *p, const char *end)
+static inline const char *string_end(const char *p, const char *end)
 {
     while (p < end) {
-        const char *quote = memchr(p, '"', (size_t)(end - p));
+        const char *quote = find_quote(p, end);
         const char *back = quote;
 
         if (!quote)
@@ -106,18 +163,13 @@ struct block {
 };
 
 #ifdef __SSE2__
-static inline uint64_t equal16(__m128i bytes, char c)
-{
-    return (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)));
-}
-
 static inline struct block look(const char *p)
 {
     struct block block = { 0 };
 
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(p + i * 16));
+        __m128i bytes = load16(p + i * 16);
         __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20)); /* [ to {, ] to } */
 
         block.quotes |= equal16(bytes, '"') << i * 16;
@@ -187,14 +239,21 @@ struct nesting {
 };
 
 /* Where in these 64 bytes the outermost bracket is closed; -1 when it is not. */
-static inline int close_at(struct nesting *nesting, const char *p)
+__attribute__((always_inline)) static inline int close_at(struct nesting *nesting, const char *p)
 {
     struct block block = look(p);
-    uint64_t strings = parity(unescaped(&block, &nesting->carry)) ^ nesting->inside;
-    uint64_t opens = block.opens & ~strings, closes = block.closes & ~strings;
-    int64_t closed = count(closes);
+    uint64_t strings = nesting->inside;
+    uint64_t opens, closes;
+    int64_t closed;
 
+    if (block.quotes | block.backslashes | nesting->carry)
+        strings ^= parity(unescaped(&block, &nesting->carry));
     nesting->inside = strings >> 63 ? UINT64_MAX : 0;
+    opens = block.opens & ~strings;
+    closes = block.closes & ~strings;
+    if (!(opens | closes))
+        return -1;
+    closed = count(closes);
     if (closed < nesting->depth) {
         nesting->depth += count(opens) - closed;
         return -1;
@@ -241,9 +300,11 @@ bool pfr_scan_skip(struct pfr_scan *scan)
         scan->p = p ? p + 1 : scan->end;
         return p ? true : fail(scan);
     }
+    if (!c || !strchr("-0123456789tfn", c))
+        return fail(scan);
     while (p < scan->end && !is_blank(*p) && !strchr(",]}:\"[{", *p))
         p++;
-    if (p == scan->p || p == scan->end) /* a number that goes to the end may be cut off */
+    if (p == scan->end) /* a number that goes to the end may be cut off */
         return fail(scan);
     scan->p = p;
     return true;

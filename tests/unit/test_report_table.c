@@ -41,7 +41,7 @@ static const struct pfr_column list[] = {
     { "Share", "percent", PFR_CELL_PERCENT, 7, get_number, PFR_CELL_PERCENT },
     { "Seconds", "seconds", PFR_CELL_SECONDS, 9, get_number, PFR_CELL_SECONDS },
 };
-static const struct pfr_columns columns = { list, PFR_COUNT(list) };
+static const struct pfr_columns columns = { .list = list, .count = PFR_COUNT(list) };
 
 static const struct row plain = { "4711.0",
     { [PFR_CELL_COUNT] = 3, [PFR_CELL_BYTES] = 1299227607, [PFR_CELL_ELAPSED] = 93784000000000,

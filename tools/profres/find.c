@@ -12,6 +12,7 @@
 #include "common/base/cleanup.h"
 #include "common/base/parse.h"
 #include "tools/profres/ask.h"
+#include "tools/profres/names.h"
 
 /* A job's directory, the step's, and one more for what somebody gathered. */
 #define DEPTH 4
@@ -39,27 +40,6 @@ static const char *base_name(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
-}
-
-int pfr_name_compare(const char *a, const char *b)
-{
-    while (*a && *b) {
-        const char *x = a, *y = b;
-        int64_t m, n;
-
-        if (pfr_parse_digits(&x, &m) && pfr_parse_digits(&y, &n)) {
-            if (m != n)
-                return m < n ? -1 : 1;
-            a = x;
-            b = y;
-        } else if (*a != *b) {
-            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-        } else {
-            a++;
-            b++;
-        }
-    }
-    return (*a != '\0') - (*b != '\0');
 }
 
 /* As sacct lists them: what has no number first. */
@@ -103,6 +83,8 @@ static char *job_of(const char *directory, int *restart)
     return job;
 }
 
+/* ---- directories --------------------------------------------------------- */
+
 /* Where the walk is: the path as typed, and what it is really called. */
 struct walk {
     struct pfr_finds *finds;
@@ -111,27 +93,29 @@ struct walk {
     char path[PATH_MAX], name[PATH_MAX];
 };
 
-static int add(struct walk *walk, const char *node)
+/* `nodes` becomes the find's, which has all of them, or only the `node`. */
+static int add(struct walk *walk, const char *node, char **nodes)
 {
     struct pfr_finds *finds = walk->finds;
     struct pfr_found *found;
     char *step = strrchr(walk->name, '/');
 
-    if (walk->step && strcmp(step + 1, walk->step) != 0)
-        return 0;
     if (finds->count == finds->room) {
         size_t room = finds->room ? 2 * finds->room : 16;
 
         found = realloc(finds->found, room * sizeof(*found));
-        if (!found)
+        if (!found) {
+            free(nodes);
             return -ENOMEM;
+        }
         finds->found = found;
         finds->room = room;
     }
     found = &finds->found[finds->count];
     *found = (struct pfr_found){ .dir = strdup(walk->path),
                                  .step = strdup(step + 1),
-                                 .node = node ? strndup(node, node_length(node)) : NULL };
+                                 .node = node ? strndup(node, node_length(node)) : NULL,
+                                 .nodes = nodes };
     *step = '\0';
     found->job = job_of(base_name(walk->name), &found->restart);
     *step = '/';
@@ -144,21 +128,19 @@ static int walk_into(struct walk *walk, int depth);
 /* One name further, and back. */
 static int walk_to(struct walk *walk, const char *entry, int depth)
 {
-    size_t path = strlen(walk->path), name = strlen(walk->name);
+    size_t path = strlen(walk->path), name = strlen(walk->name), length = strlen(entry) + 1;
     bool bare = strcmp(walk->path, ".") == 0;
-    int r = 0;
+    int r;
 
-    if (path + strlen(entry) + 2 > sizeof(walk->path) ||
-        name + strlen(entry) + 2 > sizeof(walk->name))
+    if (path + 1 + length > sizeof(walk->path) || name + 1 + length > sizeof(walk->name))
         return 0;
-    snprintf(walk->path + (bare ? 0 : path), sizeof(walk->path) - path, "%s%s", bare ? "" : "/",
-             entry);
-    snprintf(walk->name + name, sizeof(walk->name) - name, "/%s", entry);
+    walk->path[path] = walk->name[name] = '/';
+    memcpy(bare ? walk->path : walk->path + path + 1, entry, length);
+    memcpy(walk->name + name + 1, entry, length);
     r = walk_into(walk, depth);
-    snprintf(walk->path + path, sizeof(walk->path) - path, "%s", "");
-    walk->name[name] = '\0';
+    walk->path[path] = walk->name[name] = '\0';
     if (bare)
-        snprintf(walk->path, sizeof(walk->path), ".");
+        walk->path[0] = '.';
     return r;
 }
 
@@ -170,31 +152,52 @@ static void say_denied(const struct walk *walk, int depth, int error)
         walk->finds->denied(walk->path, error, walk->finds->denied_arg);
 }
 
-/* A directory with files of ours is a step's; else its directories are looked into. */
+/* As Slurm names them: what has such a name, and files that could be ours, is a step's directory. */
+static bool is_step_name(const char *name)
+{
+    int64_t number;
+
+    return pfr_parse_int(name, &number) || strcmp(name, "batch") == 0 ||
+           strcmp(name, "interactive") == 0 || strcmp(name, "extern") == 0;
+}
+
+static bool may_be_directory(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN ||
+                                       entry->d_type == DT_LNK);
+}
+
+/*
+ * Looks into the directories of a directory that is not a step's. Any other
+ * that has files like ours is taken for one only when it was named and has
+ * nothing below: people keep JSON files of their own beside their jobs.
+ */
 static int walk_into(struct walk *walk, int depth)
 {
     PFR_AUTO_DIR *dir = opendir(walk->path);
+    const char *base = base_name(walk->name);
+    bool step = is_step_name(base), is_it;
+    struct pfr_names names = { 0 };
     struct dirent *entry;
-    int count = 0, r;
+    int count = 0, r = 0;
 
     if (!dir)
         say_denied(walk, depth, errno);
-    while (dir && (entry = readdir(dir)))
-        if (entry->d_type != DT_DIR && node_length(entry->d_name))
-            return add(walk, NULL);
-    if (!dir || depth == 0)
-        return 0;
-    rewinddir(dir);
-    while ((entry = readdir(dir))) {
-        if (entry->d_name[0] == '.' ||
-            (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK))
-            continue;
-        r = walk_to(walk, entry->d_name, depth - 1);
-        if (r < 0)
-            return r;
-        count += r;
+    while (dir && r >= 0 && (entry = readdir(dir))) {
+        size_t length = entry->d_type == DT_DIR ? 0 : node_length(entry->d_name);
+
+        if (length)
+            pfr_names_add(&names, entry->d_name, length);
+        else if (depth > 0 && !(step && names.count) && may_be_directory(entry))
+            r = walk_to(walk, entry->d_name, depth - 1);
+        count += r > 0 ? r : 0;
     }
-    return count;
+    is_it = r >= 0 && names.count && (step || (count == 0 && depth == walk->depth)) &&
+            (!walk->step || strcmp(base, walk->step) == 0);
+    if (is_it)
+        return add(walk, NULL, pfr_names_pack(&names));
+    pfr_names_release(&names);
+    return r < 0 ? r : count;
 }
 
 /* `path` as it was typed, without what a shell's completion left behind it. */
@@ -223,7 +226,7 @@ static int find_path(struct pfr_finds *finds, const char *path, const char *step
     }
     if (!realpath(walk.path, walk.name))
         return 0;
-    return node ? add(&walk, node) : walk_into(&walk, depth);
+    return node ? add(&walk, node, NULL) : walk_into(&walk, depth);
 }
 
 /* ---- jobs ---------------------------------------------------------------- */
@@ -394,6 +397,7 @@ static void release_found(struct pfr_found *found)
     free(found->job);
     free(found->step);
     free(found->node);
+    free(found->nodes);
 }
 
 /* Of several runs of one job only the last, as sacct does without -D. */
@@ -493,79 +497,16 @@ void pfr_finds_release(struct pfr_finds *finds)
     *finds = (struct pfr_finds){ 0 };
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return pfr_name_compare(*(char *const *)a, *(char *const *)b);
-}
-
-/* False when there is no memory. */
-static bool add_name(char ***names, size_t *count, size_t *room, const char *name, size_t length)
-{
-    if (*count == *room) {
-        size_t more = *room ? 2 * *room : 16;
-        char **grown = realloc(*names, more * sizeof(**names));
-
-        if (!grown)
-            return false;
-        *names = grown;
-        *room = more;
-    }
-    (*names)[*count] = strndup(name, length);
-    return (*names)[*count] && ++*count;
-}
-
-/* A node has up to three files, and so its name up to three times. */
-static size_t drop_repeated(char **names, size_t count)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (kept && strcmp(names[kept - 1], names[i]) == 0)
-            free(names[i]);
-        else
-            names[kept++] = names[i];
-    }
-    return kept;
-}
-
-/* One block: the pointers, then what they point to. */
-static char **pack(char **names, size_t count)
-{
-    size_t bytes = (count + 1) * sizeof(*names);
-    char **block, *text;
-
-    for (size_t i = 0; i < count; i++)
-        bytes += strlen(names[i]) + 1;
-    block = malloc(bytes);
-    if (!block)
-        return NULL;
-    text = (char *)(block + count + 1);
-    for (size_t i = 0; i < count; i++) {
-        block[i] = text;
-        text = stpcpy(text, names[i]) + 1;
-    }
-    block[count] = NULL;
-    return block;
-}
-
 char **pfr_found_nodes(const struct pfr_found *found)
 {
     PFR_AUTO_DIR *dir = opendir(found->dir);
+    struct pfr_names names = { 0 };
     struct dirent *entry;
-    char **names = NULL, **block;
-    size_t count = 0, room = 0;
 
     if (found->node)
-        add_name(&names, &count, &room, found->node, strlen(found->node));
+        pfr_names_add(&names, found->node, strlen(found->node));
     while (!found->node && dir && (entry = readdir(dir)))
         if (node_length(entry->d_name))
-            add_name(&names, &count, &room, entry->d_name, node_length(entry->d_name));
-    if (count)
-        qsort(names, count, sizeof(*names), by_name);
-    count = drop_repeated(names, count);
-    block = pack(names, count);
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
-    return block;
+            pfr_names_add(&names, entry->d_name, node_length(entry->d_name));
+    return pfr_names_pack(&names);
 }

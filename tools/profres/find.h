@@ -20,6 +20,7 @@ struct pfr_found {
     char *job;  /* "4711", "4711_3", "run-14426": as its directory says */
     char *step; /* "0", "batch", "interactive" */
     char *node; /* when a file of one node was named; else NULL: all */
+    char **nodes; /* those that were there, as pfr_found_nodes() has them; NULL: not known yet */
     int restart;
 };
 
@@ -54,8 +55,5 @@ void pfr_finds_release(struct pfr_finds *finds);
 
 /* The nodes of a step, sorted; NULL-terminated, one block to free(). */
 char **pfr_found_nodes(const struct pfr_found *found);
-
-/* "4711_9" before "4711_10": digits by their number. */
-int pfr_name_compare(const char *a, const char *b);
 
 #endif

@@ -10,6 +10,7 @@
 
 #define BINS 8
 #define BAR 40
+#define WIDTH 79
 /* So many names at most: the rest can be had from 'profres ls'. */
 #define NAMED 6
 /* Fewer say nothing of what is usual. */
@@ -21,6 +22,8 @@ int pfr_group_add(struct pfr_group *group, const struct pfr_facts *facts,
     struct pfr_group_run *run;
     int64_t mean = pfr_facts_cores_mean(facts);
 
+    if (group->count == 0)
+        pfr_needs_init(&group->needs);
     if (group->count == group->room) {
         size_t room = group->room ? 2 * group->room : 64;
 
@@ -281,16 +284,35 @@ static void print_given(FILE *out, const struct pfr_group *group)
     fputc('\n', out);
 }
 
-static void print_advice_line(FILE *out, const struct pfr_advice_line *line)
+/* Broken between words, what follows under its beginning. */
+static void print_wrapped(FILE *out, const char *name, const char *text)
 {
-    if (line->kind == PFR_ADVICE_NONE)
-        return;
-    if (line->paste[0])
-        fprintf(out, "  %s\n", line->paste);
-    if (line->basis[0])
-        fprintf(out, "  %s%s\n", line->paste[0] ? "    " : "", line->basis);
-    if (line->why[0])
-        fprintf(out, "  %s%s\n", line->paste[0] ? "    " : "", line->why);
+    size_t room = WIDTH - 12;
+
+    do {
+        size_t length = strlen(text);
+
+        if (length > room) {
+            for (length = room; length > 0 && text[length] != ' ';)
+                length--;
+            length = length ? length : room;
+        }
+        fprintf(out, "  %-9s %.*s\n", name, (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+        name = "";
+    } while (*text);
+}
+
+static void print_advice_line(FILE *out, const char *name, const struct pfr_advice_line *line)
+{
+    const char *const texts[] = { line->paste, line->basis, line->why };
+
+    for (size_t i = 0; i < PFR_COUNT(texts) && line->kind != PFR_ADVICE_NONE; i++)
+        if (*texts[i]) {
+            print_wrapped(out, name, texts[i]);
+            name = "";
+        }
 }
 
 static void print_advice(FILE *out, const struct pfr_group *group)
@@ -298,10 +320,10 @@ static void print_advice(FILE *out, const struct pfr_group *group)
     struct pfr_advice advice;
 
     pfr_advice_give(&advice, &group->needs);
-    fprintf(out, "\nadvice from %zu runs\n", group->count);
-    print_advice_line(out, &advice.mem);
-    print_advice_line(out, &advice.cpus);
-    print_advice_line(out, &advice.time);
+    fprintf(out, "\nadvice from %zu run%s\n", group->count, group->count == 1 ? "" : "s");
+    print_advice_line(out, "memory", &advice.mem);
+    print_advice_line(out, "cores", &advice.cpus);
+    print_advice_line(out, "time", &advice.time);
 }
 
 void pfr_group_print(FILE *out, const struct pfr_group *group)
@@ -313,8 +335,8 @@ void pfr_group_print(FILE *out, const struct pfr_group *group)
 
     if (!group->count)
         return;
-    fprintf(out, "%zu runs, %s to %s\n", group->count, group->runs[0].name,
-            group->runs[group->count - 1].name);
+    fprintf(out, "%zu run%s, %s to %s\n", group->count, group->count == 1 ? "" : "s",
+            group->runs[0].name, group->runs[group->count - 1].name);
     for (int id = 0; id < PFR_VERDICT_COUNT; id++)
         print_verdict(out, group, (enum pfr_verdict_id)id);
     fprintf(out, "\n  %-9s %10s %10s %10s %10s\n", "", "min", "median", "p95", "max");
@@ -329,7 +351,8 @@ void pfr_group_print(FILE *out, const struct pfr_group *group)
     for (size_t i = 0; i < group->count; i++)
         others += group->runs[i].source != source && group->runs[i].source != PFR_METRIC_NONE;
     if (others)
-        fprintf(out, "  and left out of %zu runs, where it was measured another way\n", others);
+        fprintf(out, "  and left out of %zu run%s, where it was measured another way\n", others,
+                others == 1 ? "" : "s");
     for (size_t i = 0; i < 2; i++) /* of memory and cores */
         print_histogram(out, &spreads[i]);
     for (size_t i = 0; i < PFR_COUNT(numbers); i++) {

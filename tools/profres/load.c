@@ -15,6 +15,7 @@ struct loader {
     struct pfr_facts *nodes; /* of the step, or of all steps of the job */
     size_t count, room;
     int unusable;
+    const struct pfr_metric_set *wanted;
     struct pfr_facts merged;
 };
 
@@ -53,6 +54,8 @@ static void complain(struct loader *loader, const struct pfr_found *found, const
     pfr_safe_text(path, safe, sizeof(safe));
     if (error == EBADMSG)
         fprintf(stderr, "profres: %s is cut off or damaged; passed over\n", safe);
+    else if (error == EINVAL)
+        fprintf(stderr, "profres: %s is no file, or too large to be a summary; passed over\n", safe);
     else if (error == EPROTO)
         fprintf(stderr,
                 "profres: %s is of a schema that this version (%s, which reads %s) does not know;"
@@ -80,19 +83,16 @@ static bool make_room(struct loader *loader)
 
 static int add_nodes(struct loader *loader, const struct pfr_found *found)
 {
-    PFR_AUTO_FD dir = open(found->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    PFR_AUTO_FREE char **names = pfr_found_nodes(found);
+    PFR_AUTO_FREE char **listed = found->nodes ? NULL : pfr_found_nodes(found);
+    char path[PATH_MAX];
 
-    if (dir < 0) {
-        pfr_load_denied(found->dir, errno, &loader->unusable);
-        return 0;
-    }
-    for (char **name = names; name && *name; name++) {
+    for (char **name = found->nodes ? found->nodes : listed; name && *name; name++) {
         int r;
 
         if (!make_room(loader))
             return -ENOMEM;
-        r = pfr_facts_load(&loader->nodes[loader->count], dir, *name);
+        snprintf(path, sizeof(path), "%s/%s", found->dir, *name);
+        r = pfr_facts_load_some(&loader->nodes[loader->count], AT_FDCWD, path, loader->wanted);
         if (r > 0)
             loader->count++;
         else if (r < 0)
@@ -173,13 +173,15 @@ static int add_rest(struct loader *loader, const struct pfr_finds *finds, size_t
     return r;
 }
 
-int pfr_load_all(const struct pfr_finds *finds, bool jobs,
+int pfr_load_all(const struct pfr_finds *finds, bool jobs, const struct pfr_metric_set *wanted,
                  int (*take)(const struct pfr_load *load, void *arg), void *arg)
 {
     PFR_AUTO_FREE bool *done = calloc(finds->count + 1, sizeof(*done));
     struct loader *loader = calloc(1, sizeof(*loader));
     int r = done && loader ? 0 : -ENOMEM, unusable;
 
+    if (loader)
+        loader->wanted = wanted;
     for (size_t i = 0; r >= 0 && i < finds->count; i++) {
         if (done[i])
             continue;

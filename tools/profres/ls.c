@@ -11,13 +11,15 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "tools/profres/columns.h"
+#include "tools/profres/group.h"
 #include "tools/profres/load.h"
+#include "tools/profres/names.h"
 #include "tools/profres/profres.h"
 #include "tools/profres/state.h"
 #include "tools/profres/when.h"
 #include "tools/profres/where.h"
 
-#define FORMAT "JobID,JobName,Elapsed,MemPeak,MemUse,Cores,AllocCPUS,Verdict"
+#define FORMAT "JobID%-12,JobName%9,Elapsed,MemPeak,MemUse,Cores,AllocCPUS,Verdict"
 
 struct row {
     struct pfr_facts facts;
@@ -32,12 +34,13 @@ struct ls {
     struct pfr_where where;
     struct pfr_finds finds;
     struct pfr_sacct sacct;
+    struct pfr_group group;
     const struct pfr_column *sort;
     const char *users, *names, *states;
     const char **what; /* was named */
     size_t what_count;
     int64_t since, until, now;
-    bool reverse, jobs, ask_sacct;
+    bool reverse, jobs, grouped, ask_sacct;
     int unusable;
     struct row **rows; /* when they cannot be printed as they come */
     size_t count, room;
@@ -50,12 +53,13 @@ static void print_help(FILE *out)
         "Lists the runs that were profiled, by default all below the working directory.\n\n"
         "  -u, --user=LIST      of these users\n"
         "  -S, --since=TIME     that went on after this time\n"
-        "  -E, --until=TIME     that had begun before it; as 2026-11-16, today or now-2days\n"
-        "  -s, --state=LIST     by verdict (oom, exit, fine...) or sacct's states (F, TO...)\n"
+        "  -E, --until=TIME     that had begun before it, as 2026-11-16 or now-2days\n"
+        "  -s, --state=LIST     by verdict (oom, exit, fine) or sacct's states (F, TO)\n"
         "      --name=LIST      by name of the job; patterns as for files\n"
         "  -w, --where=EXPR     as 'cgroup_mem_peak > 4G && Elapsed >= 1h'\n"
         "  -X, --allocations    one line for each job instead of each step\n"
         "  -D, --duplicates     also the earlier runs of jobs that were requeued\n"
+        "  -g, --group          as one: how they are spread, outliers, advice\n"
         "      --sort=FIELD     in this order; -r, --reverse the other way round\n"
         "  -o, --format=LIST    FIELD[%[-]WIDTH],... ; -e, --helpformat lists the fields\n"
         "  -P, --parsable2      one row a line with '|' between; -p also at the end\n"
@@ -138,6 +142,14 @@ static int keep(struct ls *ls, const struct pfr_load *load)
     return 0;
 }
 
+static int show(struct ls *ls, const struct pfr_line *line)
+{
+    if (ls->grouped)
+        return pfr_group_add(&ls->group, line->facts, line->verdict);
+    pfr_table_row(&ls->table, line);
+    return 0;
+}
+
 static int take(const struct pfr_load *load, void *arg)
 {
     struct ls *ls = arg;
@@ -150,8 +162,7 @@ static int take(const struct pfr_load *load, void *arg)
         return 0;
     if (ls->sort)
         return keep(ls, load);
-    pfr_table_row(&ls->table, &line);
-    return 0;
+    return show(ls, &line);
 }
 
 /* ---- in order, and with sacct -------------------------------------------- */
@@ -218,7 +229,7 @@ static void print_kept(struct ls *ls)
         qsort(ls->rows, ls->count, sizeof(struct row *), compare);
     for (size_t i = 0; i < ls->count; i++) {
         if (is_wanted(ls, &ls->rows[i]->line))
-            pfr_table_row(&ls->table, &ls->rows[i]->line);
+            show(ls, &ls->rows[i]->line);
         free(ls->rows[i]);
     }
     free(ls->rows);
@@ -283,6 +294,9 @@ static int take_option(struct ls *ls, int option, const char *argument)
     case 'X':
         ls->jobs = true;
         return 0;
+    case 'g':
+        ls->grouped = true;
+        return 0;
     case 'D':
         ls->finds.restarts = true;
         return 0;
@@ -306,13 +320,14 @@ static int take_options(struct ls *ls, int argc, char **argv)
                                              { "reverse", no_argument, NULL, 'r' },
                                              { "allocations", no_argument, NULL, 'X' },
                                              { "duplicates", no_argument, NULL, 'D' },
+                                             { "group", no_argument, NULL, 'g' },
                                              { "jobs", required_argument, NULL, 'j' },
                                              { "help", no_argument, NULL, 'h' },
                                              PFR_TABLE_OPTIONS,
                                              { 0 } };
     int option;
 
-    while ((option = getopt_long(argc, argv, "u:S:E:s:w:rXDj:h" PFR_TABLE_LETTERS, options,
+    while ((option = getopt_long(argc, argv, "u:S:E:s:w:rXDgj:h" PFR_TABLE_LETTERS, options,
                                  NULL)) >= 0) {
         if (option == 'h') {
             print_help(stdout);
@@ -353,18 +368,38 @@ static bool find_all(struct ls *ls)
     return all;
 }
 
+/* Nothing else is looked at, so nothing else is read. */
+static struct pfr_metric_set measures_of(const struct ls *ls)
+{
+    struct pfr_metric_set set = pfr_facts_judged();
+
+    if (ls->style.format)
+        pfr_format_measures(ls->style.format, &set);
+    if (ls->sort)
+        pfr_column_measures(ls->sort, &set);
+    for (int i = 0; i < ls->where.count; i++)
+        pfr_column_measures(ls->where.terms[i].column, &set);
+    return set;
+}
+
 static int list(struct ls *ls)
 {
+    struct pfr_metric_set wanted;
     bool all = find_all(ls);
     int r;
 
-    r = pfr_table_open(&ls->table, &ls->style, pfr_line_columns(), FORMAT, stdout);
+    r = ls->grouped
+            ? 0 : pfr_table_open(&ls->table, &ls->style, pfr_line_columns(), FORMAT, stdout);
     if (r < 0)
         return r == -EINVAL ? PFR_EXIT_USAGE : PFR_EXIT_FAILURE;
-    r = pfr_load_all(&ls->finds, ls->jobs, take, ls);
+    wanted = measures_of(ls);
+    r = pfr_load_all(&ls->finds, ls->jobs, &wanted, take, ls);
     if (r < 0)
         fprintf(stderr, "profres: %s\n", strerror(-r));
     print_kept(ls);
+    if (ls->grouped)
+        pfr_group_print(stdout, &ls->group);
+    pfr_group_release(&ls->group);
     pfr_table_close(&ls->table);
     return fflush(stdout) == 0 && all && r == 0 && ls->unusable == 0 ? EXIT_SUCCESS
                                                                      : PFR_EXIT_FAILURE;

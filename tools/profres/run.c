@@ -24,10 +24,12 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/base/control.h"
+#include "common/base/mark.h"
 #include "common/base/parse.h"
 #include "common/judge/brief.h"
 #include "common/metric/select.h"
 #include "tools/profres/cage.h"
+#include "tools/profres/plot/small.h"
 #include "tools/profres/profres.h"
 
 /* As env(1), timeout(1) and nice(1) do. */
@@ -43,9 +45,9 @@
 
 struct run {
     const char *metrics, *dir, *interval, *window, *top;
-    bool quiet;
+    bool quiet, chart;
     char **command;
-    char name[64], dir_text[PATH_MAX], node[256];
+    char name[64], dir_text[PATH_MAX], node[256], mark[2 * PATH_MAX + 512];
     struct pfr_env env;
     struct pfr_cage cage;
     bool caged;
@@ -74,6 +76,7 @@ static void print_help(FILE *out)
           "  -d, --dir=DIR         where the files go (default run-PID.profres)\n"
           "  -t, --top=N           processes per window in the series, by CPU and by memory\n"
           "                        (default 16)\n"
+          "  -c, --chart           a small chart of memory and cores below the summary\n"
           "  -q, --quiet           no summary on stderr\n"
           "  -h, --help            this text\n\n"
           "The exit status is CMD's, 128+N when signal N killed it, 127 or 126 when it cannot\n"
@@ -135,12 +138,13 @@ static int parse_options(struct run *run, int argc, char **argv)
         { "interval", required_argument, NULL, 'i' }, { "window", required_argument, NULL, 'w' },
         { "metrics", required_argument, NULL, 'm' },  { "dir", required_argument, NULL, 'd' },
         { "top", required_argument, NULL, 't' },      { "quiet", no_argument, NULL, 'q' },
-        { "help", no_argument, NULL, 'h' },           { 0 },
+        { "chart", no_argument, NULL, 'c' },          { "help", no_argument, NULL, 'h' },
+        { 0 },
     };
     int option;
 
     run->metrics = getenv("PROFRES_METRICS");
-    while ((option = getopt_long(argc, argv, "+i:w:m:d:t:qh", options, NULL)) >= 0) {
+    while ((option = getopt_long(argc, argv, "+i:w:m:d:t:cqh", options, NULL)) >= 0) {
         switch (option) {
         case 'i':
             run->interval = optarg;
@@ -156,6 +160,9 @@ static int parse_options(struct run *run, int argc, char **argv)
             break;
         case 't':
             run->top = optarg;
+            break;
+        case 'c':
+            run->chart = true;
             break;
         case 'q':
             run->quiet = true;
@@ -339,6 +346,8 @@ static void exec_command(const struct run *run, int go, int failed)
     char byte;
     int error;
 
+    if (run->control >= 0)
+        setenv(PFR_MARK_VARIABLE, run->mark, 1);
     sigprocmask(SIG_SETMASK, &run->old_signals, NULL);
     while (read(go, &byte, 1) < 0 && errno == EINTR)
         ;
@@ -465,6 +474,13 @@ static void conclude(struct run *run)
     waitpid(run->sampler, NULL, WNOHANG);
 }
 
+/* A sampler that ended in order has taken its socket with it. */
+static void clean_up(const struct run *run)
+{
+    if (!run->final)
+        unlink(run->mark);
+}
+
 /* The live summary, else the one on disk, which may be an older one (R74). */
 static void report(struct run *run)
 {
@@ -483,7 +499,21 @@ static void report(struct run *run)
     if (run->final && !run->quiet)
         pfr_brief_print(stderr, &run->facts, on_disk ? files : NULL,
                         pfr_clock_ns(CLOCK_REALTIME));
+    snprintf(path, sizeof(path), "%s/0", run->dir);
+    if (run->final && !run->quiet && run->chart)
+        pfr_chart_of_files(stderr, path, run->node);
     free(run->parts);
+}
+
+/* The command may go elsewhere: an absolute path. */
+static void name_mark(struct run *run)
+{
+    char here[PATH_MAX] = "";
+
+    if (run->dir[0] != '/' && !getcwd(here, sizeof(here)))
+        here[0] = '\0';
+    snprintf(run->mark, sizeof(run->mark), "%s%s%s/0/" PFR_MARK_FILE, here, *here ? "/" : "",
+             run->dir, run->node);
 }
 
 static void prepare(struct run *run)
@@ -496,6 +526,7 @@ static void prepare(struct run *run)
     if (gethostname(run->node, sizeof(run->node)) < 0 || !run->node[0])
         snprintf(run->node, sizeof(run->node), "localhost");
     run->node[strcspn(run->node, "./")] = '\0';
+    name_mark(run);
     pfr_env_init(&run->env, "");
     run->caged = pfr_cage_make(&run->cage, &run->env) > 0;
 }
@@ -556,6 +587,7 @@ int pfr_command_run(int argc, char **argv)
         complain("%s: %s", run.command[0], strerror(r));
     supervise(&run, signals);
     conclude(&run);
+    clean_up(&run);
     if (pfr_cage_remove(&run.cage) < 0)
         complain("a process of the command is still ending; its cgroup profres-%d is left",
                  (int)getpid());
