@@ -196,9 +196,9 @@ static void close_window(struct pfr_session *session)
         session->cost.lost_windows++;
     if (r > 0)
         pfr_series_usage(&session->series, &usage);
+    pfr_marks_settle(session);
     if (r > 0 && session->options.chart)
         pfr_chart_add(&session->chart, &usage, session->info.start);
-    pfr_marks_settle(session);
     pfr_window_reopen(&session->window, &session->run);
     offer_living(session);
 }
