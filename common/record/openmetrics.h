@@ -10,6 +10,9 @@
 
 #include "common/record/json.h"
 
+/* A file of one step, by job, step and node, where only a directory was named. */
+#define PFR_OPENMETRICS_FILE "profres-%.64s.%.32s.%.100s.prom"
+
 /* Room for the longest name. */
 #define PFR_OPENMETRICS_NAME 80
 

@@ -38,7 +38,7 @@ static void print_help(FILE *out)
           "  -f, --format=FORMAT  one of:\n",
           out);
     for (size_t i = 0; i < PFR_COUNT(formats); i++)
-        fprintf(out, "                         %-12s %s\n", formats[i]->name, formats[i]->help);
+        fprintf(out, "    %-12s %s\n", formats[i]->name, formats[i]->help);
     fputs("  -m, --metrics=KEYS   which measurements, as in 'cgroup_*,ps_rss_total' (csv,\n"
           "                       influx)\n"
           "  -o, --output=PATH    a file to write to; of duct and prmon the directory in\n"
