@@ -66,7 +66,7 @@ struct pfr_facts {
     int64_t interval, window;
 
     /* what was given; of a step or job on several nodes, cpus are those of all of them */
-    int64_t nodes, nodes_given; /* profiles put together; nodes of the step */
+    int64_t nodes, nodes_given; /* profiles put together; as many as there should be */
     int64_t tasks, tasks_given; /* seen in the profiles; tasks of the step */
     int64_t cpus, cpus_per_task;
     int64_t mem_given;          /* bytes on one node, for the step; at PFR_EXTENT_JOB for the job */

@@ -53,7 +53,7 @@ static void take_command(struct pfr_scan *scan, char *text, size_t size)
 
 static void take_allocation(struct pfr_scan *scan, struct pfr_facts *facts)
 {
-    int64_t starts = PFR_ABSENT, ends = PFR_ABSENT;
+    int64_t starts = PFR_ABSENT, ends = PFR_ABSENT, profiled = PFR_ABSENT;
     const struct { const char *key; int64_t *number; } numbers[] = {
         { "job_id", &facts->job_id },
         { "nodes", &facts->nodes_given },
@@ -67,6 +67,7 @@ static void take_allocation(struct pfr_scan *scan, struct pfr_facts *facts)
         { "restart_count", &facts->restart },
         { "job_start_time", &starts },
         { "job_end_time", &ends },
+        { "nodes_profiled", &profiled },
     };
     const struct { const char *key; char *text; size_t size; } texts[] = {
         { "user", facts->user, sizeof(facts->user) },
@@ -93,6 +94,8 @@ static void take_allocation(struct pfr_scan *scan, struct pfr_facts *facts)
         else
             pfr_scan_skip(scan);
     }
+    if (pfr_known(profiled) && profiled < facts->nodes_given)
+        facts->nodes_given = profiled;
     if (!pfr_known(facts->mem_given))
         facts->mem_given = facts->job_mem_given;
     if (pfr_known(starts) && starts < INT64_MAX / PFR_NS_PER_S)
@@ -160,8 +163,9 @@ static void take_stats(struct pfr_scan *scan, enum pfr_metric_id id, struct pfr_
         size_t tried = 0;
 
         /* the one behind the last is nearly always it */
-        while (tried < PFR_COUNT(members) && !(key.length == members[next].length &&
-                                               memcmp(key.at, members[next].key, key.length) == 0)) {
+        while (tried < PFR_COUNT(members) &&
+               !(key.length == members[next].length &&
+                 memcmp(key.at, members[next].key, key.length) == 0)) {
             next = (next + 1) % PFR_COUNT(members);
             tried++;
         }
@@ -457,7 +461,7 @@ static int parse(struct pfr_facts *facts, const char *text, size_t length,
         } else if (pfr_span_is(key, "schema")) {
             if (!pfr_scan_text(&scan, schema, sizeof(schema)) ||
                 pfr_schema_check(schema, PFR_SCHEMA_SUMMARY) < 0)
-                return -EPROTO;
+                return scan.bad ? -EBADMSG : -EPROTO;
         } else {
             take_member(&scan, key, facts, wanted);
         }

@@ -164,6 +164,22 @@ static int on_usage(struct series *series, struct pfr_scan *scan, const char *li
     return keep(series, line, length);
 }
 
+/* Kept in order of memory: who is large is who one asks about. */
+static void rank(struct pfr_last_process *list, int *count, int most,
+                 const struct pfr_last_process *process)
+{
+    int at = *count;
+
+    while (at > 0 && list[at - 1].rss < process->rss)
+        at--;
+    if (at == most)
+        return;
+    if (*count < most)
+        ++*count;
+    memmove(&list[at + 1], &list[at], (size_t)(*count - at - 1) * sizeof(*list));
+    list[at] = *process;
+}
+
 static void take_victims(struct pfr_scan *scan, struct pfr_last *last)
 {
     if (!pfr_scan_enter(scan, '[')) {
@@ -188,8 +204,7 @@ static void take_victims(struct pfr_scan *scan, struct pfr_last *last)
             else
                 pfr_scan_skip(scan);
         }
-        if (last->victim_count < PFR_LAST_VICTIMS)
-            last->victims[last->victim_count++] = gone;
+        rank(last->victims, &last->victim_count, PFR_LAST_VICTIMS, &gone);
     }
 }
 
@@ -339,22 +354,6 @@ static void take_states(struct pfr_scan *scan, struct pfr_last *last)
             add_state(last, code, count);
 }
 
-/* Kept in order of memory: who is large is who one asks about. */
-static void add_process(struct pfr_last *last, const struct pfr_last_process *process)
-{
-    int at = last->top_count;
-
-    while (at > 0 && last->top[at - 1].rss < process->rss)
-        at--;
-    if (at == PFR_LAST_PROCESSES)
-        return;
-    if (last->top_count < PFR_LAST_PROCESSES)
-        last->top_count++;
-    memmove(&last->top[at + 1], &last->top[at],
-            (size_t)(last->top_count - at - 1) * sizeof(last->top[0]));
-    last->top[at] = *process;
-}
-
 static void take_processes(struct pfr_scan *scan, const struct columns *columns,
                            struct pfr_last *last)
 {
@@ -383,7 +382,7 @@ static void take_processes(struct pfr_scan *scan, const struct columns *columns,
             else
                 pfr_scan_skip(scan);
         }
-        add_process(last, &process);
+        rank(last->top, &last->top_count, PFR_LAST_PROCESSES, &process);
     }
 }
 

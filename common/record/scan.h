@@ -5,8 +5,8 @@
  *
  * The text may be anything: cut off, with NUL bytes, not UTF-8. What is passed
  * over is only checked for strings that end and as many closing brackets as
- * opening ones. The first thing that is wrong sets `bad`, after which every call fails; a loop therefore ends, and
- * one look at the end tells.
+ * opening ones. The first thing that is wrong sets `bad`, after which every call
+ * fails; a loop therefore ends, and one look at the end tells.
  */
 #ifndef PFR_RECORD_SCAN_H
 #define PFR_RECORD_SCAN_H

@@ -379,6 +379,21 @@ static int find_in_path(struct pfr_finds *finds, const struct wanted *wanted)
     return r;
 }
 
+static bool place_of(struct pfr_finds *finds, const char *job, struct pfr_job_place *place)
+{
+    if (finds->told && strcmp(finds->told->job, job) == 0) {
+        *place = finds->told->place;
+        return true;
+    }
+    if (finds->mute || !pfr_ask_job_place(job, place))
+        return false;
+    if (finds->told) {
+        snprintf(finds->told->job, sizeof(finds->told->job), "%s", job);
+        finds->told->place = *place;
+    }
+    return true;
+}
+
 static int find_job(struct pfr_finds *finds, const char *text)
 {
     struct wanted wanted;
@@ -390,7 +405,7 @@ static int find_job(struct pfr_finds *finds, const char *text)
     r = find_in(finds, "", &wanted);
     if (r == 0)
         r = find_in_path(finds, &wanted);
-    if (r == 0 && pfr_ask_job_place(wanted.job, &told)) {
+    if (r == 0 && place_of(finds, wanted.job, &told)) {
         /* a member of an array has a number of its own beside array_index */
         if (*told.array_job && strcmp(told.array_job, wanted.job) != 0) {
             snprintf(wanted.job, sizeof(wanted.job), "%s", told.array_job);

@@ -388,7 +388,8 @@ static int list(struct ls *ls)
     bool all = find_all(ls);
     int r;
 
-    r = ls->grouped ? 0 : pfr_table_open(&ls->table, &ls->style, pfr_line_columns(), FORMAT, stdout);
+    r = ls->grouped
+            ? 0 : pfr_table_open(&ls->table, &ls->style, pfr_line_columns(), FORMAT, stdout);
     if (r < 0)
         return r == -EINVAL ? PFR_EXIT_USAGE : PFR_EXIT_FAILURE;
     wanted = measures_of(ls);

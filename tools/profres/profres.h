@@ -11,5 +11,6 @@ int pfr_command_report(int argc, char **argv);
 int pfr_command_ls(int argc, char **argv);
 int pfr_command_brief(int argc, char **argv);
 int pfr_command_metrics(int argc, char **argv);
+int pfr_command_top(int argc, char **argv);
 
 #endif
