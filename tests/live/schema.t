@@ -112,6 +112,10 @@ valid none "no rows and no cgroup"
 "$profres" run -q -d only -m 'cgroup_*' -- true 2>>log
 valid only "only what the cgroup tells"
 
+# shellcheck disable=SC2016 # for the inner shell
+"$profres" run -q -d marked -- sh -c '"$0" mark a; "$0" mark b; "$0" mark --event k=1 t=x; "$0" mark --end; "$0" mark c' "$profres" 2>>log
+valid marked "a command that marks its phases"
+
 # --- the schemas can say no, and only where they should ---
 for name in series summary; do
     case $name in
