@@ -14,6 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/control.h"
 #include "common/base/log.h"
+#include "common/base/mark.h"
 #include "common/base/parse.h"
 #include "common/collect/cgpath.h"
 #include "plugin/arguments.h"
@@ -180,6 +181,16 @@ static const char *user_name(spank_t sp, const struct pfr_choice *choice)
     return found ? found->pw_name : NULL;
 }
 
+/* Where the sampler will listen for what the tasks of this node say (profres mark). */
+static void name_mark(spank_t sp)
+{
+    char path[2 * PATH_MAX], name[32];
+
+    pfr_step_name(step.job.step, name, sizeof(name));
+    snprintf(path, sizeof(path), "%s/%s/" PFR_MARK_FILE, step.dir, name, step.node);
+    spank_setenv(sp, PFR_MARK_VARIABLE, path, 1);
+}
+
 /* Into step.dir and the variable of the steps inside; false when there is none. */
 static bool settle_place(spank_t sp, const struct pfr_choice *choice)
 {
@@ -197,6 +208,7 @@ static bool settle_place(spank_t sp, const struct pfr_choice *choice)
         snprintf(base, sizeof(base), "%u:%s", step.job.job, step.cwd);
         spank_setenv(sp, PFR_BASE_VARIABLE, base, 1);
     }
+    name_mark(sp);
     return true;
 }
 

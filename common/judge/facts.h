@@ -121,6 +121,17 @@ int pfr_facts_parse(struct pfr_facts *facts, const char *text, size_t length);
 int pfr_facts_load(struct pfr_facts *facts, int dirfd, const char *node);
 
 /*
+ * The same, but only these measurements (NULL: all); others are absent, as is
+ * what is known of processes and of the sampler. What is to be judged needs
+ * those of pfr_facts_judged() besides what is shown.
+ */
+int pfr_facts_load_some(struct pfr_facts *facts, int dirfd, const char *node,
+                        const struct pfr_metric_set *wanted);
+
+/* All that is asked for by name in this room. */
+struct pfr_metric_set pfr_facts_judged(void);
+
+/*
  * The nodes of a step into one: memory is of the node with the largest peak,
  * which is named, totals are sums, and what was not simultaneous is absent.
  * `count` > 0; `merged` must not be among `nodes`.

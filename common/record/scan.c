@@ -239,7 +239,7 @@ struct nesting {
 };
 
 /* Where in these 64 bytes the outermost bracket is closed; -1 when it is not. */
-static inline int close_at(struct nesting *nesting, const char *p)
+__attribute__((always_inline)) static inline int close_at(struct nesting *nesting, const char *p)
 {
     struct block block = look(p);
     uint64_t strings = nesting->inside;

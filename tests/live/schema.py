@@ -154,7 +154,7 @@ SERIES = [
     ("usage", "a new member", put(["tasks"], []), True),
     ("usage", "a new measurement", put(["measurements", "cgroup_new_bytes"], 1), True),
     ("usage", "a merged window", lambda d: (d.pop("samples"), d.update(merged=2)), True),
-    ("event", "a new event", lambda d: (d.pop("pid"), d.update(event="phase", name="io")), True),
+    ("event", "a new event", lambda d: (d.pop("pid"), d.update(event="reboot", name="io")), True),
     ("event", "a new type of line", put(["type"], "remark"), True),
 ]
 

@@ -15,6 +15,7 @@ struct loader {
     struct pfr_facts *nodes; /* of the step, or of all steps of the job */
     size_t count, room;
     int unusable;
+    const struct pfr_metric_set *wanted;
     struct pfr_facts merged;
 };
 
@@ -91,7 +92,7 @@ static int add_nodes(struct loader *loader, const struct pfr_found *found)
         if (!make_room(loader))
             return -ENOMEM;
         snprintf(path, sizeof(path), "%s/%s", found->dir, *name);
-        r = pfr_facts_load(&loader->nodes[loader->count], AT_FDCWD, path);
+        r = pfr_facts_load_some(&loader->nodes[loader->count], AT_FDCWD, path, loader->wanted);
         if (r > 0)
             loader->count++;
         else if (r < 0)
@@ -172,13 +173,15 @@ static int add_rest(struct loader *loader, const struct pfr_finds *finds, size_t
     return r;
 }
 
-int pfr_load_all(const struct pfr_finds *finds, bool jobs,
+int pfr_load_all(const struct pfr_finds *finds, bool jobs, const struct pfr_metric_set *wanted,
                  int (*take)(const struct pfr_load *load, void *arg), void *arg)
 {
     PFR_AUTO_FREE bool *done = calloc(finds->count + 1, sizeof(*done));
     struct loader *loader = calloc(1, sizeof(*loader));
     int r = done && loader ? 0 : -ENOMEM, unusable;
 
+    if (loader)
+        loader->wanted = wanted;
     for (size_t i = 0; r >= 0 && i < finds->count; i++) {
         if (done[i])
             continue;

@@ -15,6 +15,7 @@ static const struct {
     { "ls", pfr_command_ls, "list the runs that were measured" },
     { "brief", pfr_command_brief, "a few lines about a step that was measured" },
     { "top", pfr_command_top, "watch a running step" },
+    { "mark", pfr_command_mark, "from inside a step: say that a phase begins" },
     { "metrics", pfr_command_metrics, "list what can be measured, and what can be measured here" },
 };
 

@@ -302,6 +302,7 @@ static int show(struct command *command)
     bool all = find_all(command), json = command->style.form == PFR_TABLE_JSON;
     bool group = command->by == BY_VIEW && !json && !command->each &&
                  count_jobs(&command->finds) > EACH_MAX;
+    struct pfr_metric_set judged = pfr_facts_judged();
     int r;
 
     if (command->by != BY_VIEW) {
@@ -312,7 +313,8 @@ static int show(struct command *command)
     } else if (json) {
         command->jobs = json_object_new_array();
     }
-    r = pfr_load_all(&command->finds, true, group ? take_member : take_job, command);
+    r = pfr_load_all(&command->finds, true, group ? &judged : NULL, group ? take_member : take_job,
+                     command);
     if (r < 0)
         fprintf(stderr, "profres: %s\n", strerror(-r));
     if (group && command->shown)

@@ -24,6 +24,7 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/base/control.h"
+#include "common/base/mark.h"
 #include "common/base/parse.h"
 #include "common/judge/brief.h"
 #include "common/metric/select.h"
@@ -45,7 +46,7 @@ struct run {
     const char *metrics, *dir, *interval, *window, *top;
     bool quiet;
     char **command;
-    char name[64], dir_text[PATH_MAX], node[256];
+    char name[64], dir_text[PATH_MAX], node[256], mark[2 * PATH_MAX + 512];
     struct pfr_env env;
     struct pfr_cage cage;
     bool caged;
@@ -339,6 +340,8 @@ static void exec_command(const struct run *run, int go, int failed)
     char byte;
     int error;
 
+    if (run->control >= 0)
+        setenv(PFR_MARK_VARIABLE, run->mark, 1);
     sigprocmask(SIG_SETMASK, &run->old_signals, NULL);
     while (read(go, &byte, 1) < 0 && errno == EINTR)
         ;
@@ -465,6 +468,13 @@ static void conclude(struct run *run)
     waitpid(run->sampler, NULL, WNOHANG);
 }
 
+/* A sampler that ended in order has taken its socket with it. */
+static void clean_up(const struct run *run)
+{
+    if (!run->final)
+        unlink(run->mark);
+}
+
 /* The live summary, else the one on disk, which may be an older one (R74). */
 static void report(struct run *run)
 {
@@ -486,6 +496,17 @@ static void report(struct run *run)
     free(run->parts);
 }
 
+/* The command may go elsewhere: an absolute path. */
+static void name_mark(struct run *run)
+{
+    char here[PATH_MAX] = "";
+
+    if (run->dir[0] != '/' && !getcwd(here, sizeof(here)))
+        here[0] = '\0';
+    snprintf(run->mark, sizeof(run->mark), "%s%s%s/0/" PFR_MARK_FILE, here, *here ? "/" : "",
+             run->dir, run->node);
+}
+
 static void prepare(struct run *run)
 {
     snprintf(run->name, sizeof(run->name), "run-%d", (int)getpid());
@@ -496,6 +517,7 @@ static void prepare(struct run *run)
     if (gethostname(run->node, sizeof(run->node)) < 0 || !run->node[0])
         snprintf(run->node, sizeof(run->node), "localhost");
     run->node[strcspn(run->node, "./")] = '\0';
+    name_mark(run);
     pfr_env_init(&run->env, "");
     run->caged = pfr_cage_make(&run->cage, &run->env) > 0;
 }
@@ -556,6 +578,7 @@ int pfr_command_run(int argc, char **argv)
         complain("%s: %s", run.command[0], strerror(r));
     supervise(&run, signals);
     conclude(&run);
+    clean_up(&run);
     if (pfr_cage_remove(&run.cage) < 0)
         complain("a process of the command is still ending; its cgroup profres-%d is left",
                  (int)getpid());

@@ -17,6 +17,7 @@
 #include "common/judge/brief.h"
 #include "common/record/json.h"
 #include "tools/sampler/lost.h"
+#include "tools/sampler/mark.h"
 #include "tools/sampler/oom.h"
 
 /* The beginning of a run is where short steps live. */
@@ -200,12 +201,13 @@ static bool answer(struct pfr_session *session, int control)
 
 /* ---- time ---- */
 
-/* Waits for a message, the deadline (0: none) or the OOM killer: true. */
-static bool wait_until(const struct pfr_session *session, int control, int64_t deadline)
+/* Waits for a message, the deadline (0: none), a mark or the OOM killer: true. */
+static bool wait_until(struct pfr_session *session, int control, int64_t deadline)
 {
     int64_t now = pfr_env_now(&session->env, CLOCK_MONOTONIC), ns = deadline - now;
-    struct pollfd fds[2] = { { .fd = control, .events = POLLIN },
-                             pfr_oom_poll(&session->oom, now) };
+    struct pollfd fds[3] = { { .fd = control, .events = POLLIN },
+                             pfr_oom_poll(&session->oom, now),
+                             { .fd = session->marks.fd, .events = POLLIN } };
     struct timespec left = { 0 };
     sigset_t unblocked;
 
@@ -214,7 +216,9 @@ static bool wait_until(const struct pfr_session *session, int control, int64_t d
         left.tv_nsec = ns % PFR_NS_PER_S;
     }
     sigemptyset(&unblocked);
-    ppoll(fds, 2, deadline ? &left : NULL, &unblocked);
+    ppoll(fds, PFR_COUNT(fds), deadline ? &left : NULL, &unblocked);
+    if (fds[2].revents)
+        pfr_marks_receive(session);
     return fds[1].revents != 0;
 }
 

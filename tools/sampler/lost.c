@@ -7,6 +7,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/mark.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
 
@@ -68,6 +69,8 @@ int pfr_lost_write(const struct pfr_options *options, const struct pfr_totals *t
     dir = pfr_dir_make(path);
     if (dir < 0)
         return dir;
+    snprintf(name, sizeof(name), PFR_MARK_FILE, options->node);
+    unlinkat(dir, name, 0); /* the one who made it could not */
     snprintf(name, sizeof(name), "%.200s.lost.json", options->node);
     return pfr_file_replace(dir, name, text, strlen(text));
 }

@@ -17,6 +17,7 @@
 #include "common/collect/shape.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
+#include "tools/sampler/mark.h"
 #include "tools/sampler/oom.h"
 #include "tools/sampler/task.h"
 
@@ -29,7 +30,7 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
 {
     memset(session, 0, sizeof(*session));
     session->options = *options;
-    session->oom.fd = session->oom.control_fd = -1;
+    session->oom.fd = session->oom.control_fd = session->marks.fd = -1;
     session->dirfd = session->series.fd = session->procs.proc_fd = session->track.proc_fd = -1;
     if (pfr_selection_parse(&session->selection, options->metrics, error, size) < 0)
         return -EINVAL;
@@ -52,6 +53,8 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
 
 void pfr_session_release(struct pfr_session *session)
 {
+    pfr_marks_close(session);
+    pfr_phases_release(&session->phases);
     pfr_series_release(&session->series);
     pfr_oom_release(&session->oom);
     pfr_cgroup_release(&session->cgroup);
@@ -99,6 +102,7 @@ static void measure_self(struct pfr_session *session)
     cost->reads = pfr_fd_reads();
     cost->series_bytes = session->series.bytes;
     cost->series_span = session->series.span;
+    cost->dropped_marks = session->marks.dropped;
     cost->hidden = trouble->hidden;
     cost->no_memory = trouble->no_memory;
     cost->denied = cost->malformed = 0;
@@ -130,6 +134,7 @@ static struct pfr_snapshot take_snapshot(struct pfr_session *session)
         .tasks = session->tasks,
         .task_count = session->task_count,
         .totals = session->totals,
+        .phases = &session->phases,
     };
 
     measure_self(session);
@@ -189,6 +194,7 @@ static void close_window(struct pfr_session *session)
         session->cost.lost_windows++;
     if (r > 0)
         pfr_series_usage(&session->series, &usage);
+    pfr_marks_settle(session);
     pfr_window_reopen(&session->window, &session->run);
     offer_living(session);
 }
@@ -268,6 +274,16 @@ static void take_sample(struct pfr_session *session)
     pfr_oom_check(session, sample);
     session->pending = wants_processes(session) ? session->processes.live : session->track.count;
     session->cost.ticks++;
+}
+
+int64_t pfr_session_sample(struct pfr_session *session)
+{
+    const struct pfr_readings *readings = &session->window.readings;
+    uint64_t before = session->cost.ticks;
+
+    take_sample(session);
+    return session->cost.ticks > before ? pfr_sample_stamp(&readings->samples[readings->count - 1])
+                                        : 0;
 }
 
 void pfr_session_tick(struct pfr_session *session)
@@ -395,6 +411,7 @@ static void open_files(struct pfr_session *session)
     r = pfr_series_open(&session->series, &session->info, session->dirfd, name);
     if (r < 0 && session->dirfd >= 0 && !session->series.told)
         pfr_warning("cannot write %s: %s; going on without the series", name, strerror(-r));
+    pfr_marks_open(session);
 }
 
 static int begin(struct pfr_session *session, pid_t pid, char *error, size_t size)
@@ -495,6 +512,8 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
     take_sample(session);
     pfr_task_read_meter(session, (uint32_t)(task - session->tasks));
     pfr_task_ended(session, task);
+    if (session->options.slurm)
+        pfr_phases_cut(&session->phases, task->rank, task->ended);
     if (session->tasks_ended == session->task_count)
         session->state = PFR_DRAINING;
 }
@@ -511,6 +530,8 @@ struct json_object *pfr_session_finish(struct pfr_session *session)
     read_meters(session);
     if (!session->files_open)
         pfr_session_publish(session);
+    pfr_phases_cut(&session->phases, PFR_ANY_RANK, pfr_env_now(&session->env, CLOCK_MONOTONIC));
+    pfr_marks_close(session);
     close_window(session);
     session->finished = true;
     session->state = PFR_COMPLETE;

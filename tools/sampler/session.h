@@ -41,6 +41,16 @@ struct pfr_oom {
     uint32_t tick; /* ... and when the first of them was counted */
 };
 
+/* What the tasks have to say (mark.h). */
+struct pfr_marks {
+    int fd; /* -1: there is no socket */
+    char name[256];
+    ino_t inode;
+    int64_t credit, credit_at; /* of samples at their word */
+    int64_t bytes;             /* that they have written to the series */
+    uint64_t dropped;
+};
+
 struct pfr_session {
     struct pfr_options options;
     struct pfr_env env;
@@ -49,6 +59,8 @@ struct pfr_session {
     struct pfr_cgtarget target;
     struct pfr_track track;
     struct pfr_oom oom;
+    struct pfr_marks marks;
+    struct pfr_phases phases;
     struct pfr_process_table processes;
     struct pfr_cgroup cgroup;
     struct pfr_procs procs;
@@ -91,6 +103,9 @@ void pfr_session_go(struct pfr_session *session);
 
 /* Writes the summary as it is now. */
 void pfr_session_publish(struct pfr_session *session);
+
+/* One sample, now; its stamp, 0 when it could not be taken. */
+int64_t pfr_session_sample(struct pfr_session *session);
 
 /* One sample; closes the window when that is due. */
 void pfr_session_tick(struct pfr_session *session);
