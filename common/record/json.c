@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/utf8.h"
 
 /* value/10^9 as decimal text: six places, rounded, no trailing zeros. */
 static void format_nano(int64_t nano, char *text, size_t size)
@@ -66,32 +67,16 @@ bool pfr_json_get_value(struct json_object *object, enum pfr_unit unit, int64_t 
     return true;
 }
 
-/* The length of the well-formed UTF-8 character at p, 0 when there is none. */
-static int utf8_length(const unsigned char *p)
-{
-    static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    int n = *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : *p >> 3 == 30 ? 4 : 0;
-    uint32_t code = n == 1 ? *p : *p & (0xffu >> (n + 1));
-
-    for (int i = 1; i < n; i++) {
-        if (p[i] >> 6 != 2)
-            return 0;
-        code = code << 6 | (p[i] & 0x3f);
-    }
-    if (n == 0 || code < smallest[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        return 0;
-    return n;
-}
-
 struct json_object *pfr_json_text(const char *text)
 {
     char *copy = strdup(text);
     struct json_object *object;
+    uint32_t code;
 
     if (!copy)
         return NULL;
     for (char *p = copy; *p;) {
-        int n = utf8_length((unsigned char *)p);
+        int n = pfr_utf8_decode(p, &code);
 
         if (n == 0)
             *p = '?';
@@ -100,6 +85,46 @@ struct json_object *pfr_json_text(const char *text)
     object = json_object_new_string(copy);
     free(copy);
     return object;
+}
+
+/* Digits at *p, at least one. */
+static bool pass_digits(const char **p)
+{
+    size_t n = strspn(*p, "0123456789");
+
+    *p += n;
+    return n > 0;
+}
+
+/* As RFC 8259 has it: no sign but '-', no zero in front, no end in a point. */
+static bool is_number(const char *text, bool *whole)
+{
+    const char *p = text + (*text == '-'), *digits = p;
+
+    if (!pass_digits(&p) || (*digits == '0' && p - digits > 1))
+        return false;
+    *whole = !*p;
+    if (*p == '.' && (p++, !pass_digits(&p)))
+        return false;
+    if (*p == 'e' || *p == 'E') {
+        p += 1 + (p[1] == '+' || p[1] == '-');
+        if (!pass_digits(&p))
+            return false;
+    }
+    return !*p;
+}
+
+struct json_object *pfr_json_typed(const char *text)
+{
+    bool whole;
+    double value;
+
+    if (strlen(text) > 32 || !is_number(text, &whole))
+        return pfr_json_text(text);
+    if (whole && strlen(text) <= 18)
+        return json_object_new_int64(strtoll(text, NULL, 10));
+    value = strtod(text, NULL); /* in the C locale, as every program of ours */
+    return isfinite(value) ? json_object_new_double_s(value, text) : pfr_json_text(text);
 }
 
 struct json_object *pfr_json_time(int64_t realtime_ns)

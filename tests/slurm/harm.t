@@ -176,15 +176,4 @@ else
 fi
 is "all that was written is the user's" "$(find "$lab_home" -path '*/0/*' ! -user nobody)" ""
 
-# --- slurmstepd itself ---
-lab_as_user srun --profile-res=dir=stepd sh -c 'echo >stepd.up; exec sleep 60' >out 2>err &
-client=$!
-lab_until 10 test -s "$lab_home/stepd.up"
-lab_until 5 a_sampler
-pid=$(samplers)
-# shellcheck disable=SC2046 # one word each
-kill -KILL $(lab_stepds)
-ok "slurmstepd is killed: the sampler ends" lab_until 5 gone "$pid"
-is "... with a whole profile" "$(of stepd 0 .state)" COMPLETE
-
 plan $count

@@ -37,7 +37,7 @@ trap lab_finish EXIT
 
 lab_packages() {
     echo slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libslurm-dev
-    [ "${1:-}" != dbd ] || echo slurmdbd mariadb-server
+    [ "${1:-}" != dbd ] || echo slurmdbd mariadb-server-core mariadb-client-core
 }
 
 # lab_available [dbd]: whether a lab can run here, else the reason in $lab_why

@@ -7,8 +7,10 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/mark.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
+#include "tools/sampler/expose.h"
 
 bool pfr_lost_parse(const char *text, struct pfr_totals *totals)
 {
@@ -62,12 +64,15 @@ int pfr_lost_write(const struct pfr_options *options, const struct pfr_totals *t
     const char *text = pfr_json_line(object);
     PFR_AUTO_FD dir = -1;
 
+    pfr_expose_clean(options);
     if (!options->dir || (size_t)snprintf(path, sizeof(path), "%s/%s", options->dir,
                                           options->step) >= sizeof(path))
         return -ENAMETOOLONG;
     dir = pfr_dir_make(path);
     if (dir < 0)
         return dir;
+    snprintf(name, sizeof(name), PFR_MARK_FILE, options->node);
+    unlinkat(dir, name, 0); /* the one who made it could not */
     snprintf(name, sizeof(name), "%.200s.lost.json", options->node);
     return pfr_file_replace(dir, name, text, strlen(text));
 }

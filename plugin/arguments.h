@@ -1,0 +1,33 @@
+/* The sampler's command line, from what Slurm knows of the step and what was asked for. */
+#ifndef PFR_PLUGIN_ARGUMENTS_H
+#define PFR_PLUGIN_ARGUMENTS_H
+
+#include <slurm/spank.h>
+
+#include "plugin/plugin.h"
+
+#define PFR_ARGUMENTS_MAX 256
+
+struct pfr_arguments {
+    char *list[PFR_ARGUMENTS_MAX]; /* NULL at the end, for exec */
+    int count;
+    char text[32768];
+    size_t used;
+};
+
+/* Keeps a copy; what does not fit is left out, arguments first. */
+void pfr_arguments_add(struct pfr_arguments *arguments, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What every sampler of the step has to know: names, the user, what was given. */
+void pfr_arguments_who(struct pfr_arguments *arguments, spank_t sp, const struct pfr_job *job,
+                       const char *node);
+
+/* What one that measures has to know besides. */
+void pfr_arguments_choice(struct pfr_arguments *arguments, const struct pfr_job *job,
+                          const struct pfr_choice *choice);
+
+/* The last: the command of the step. */
+void pfr_arguments_command(struct pfr_arguments *arguments, spank_t sp);
+
+#endif

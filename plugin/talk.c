@@ -1,0 +1,119 @@
+#include "plugin/talk.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <slurm/spank.h>
+
+#include "common/base/clock.h"
+#include "common/base/control.h"
+#include "common/base/log.h"
+
+#define BRIEF_MS 250 /* the last lines of a batch job's output */
+
+/*
+ * With ContainSpank some hooks run in a child that shares our memory but not
+ * our descriptors: what it closes stays open here until the last hook.
+ */
+void pfr_talk_end(struct pfr_talk *talk)
+{
+    talk->lost = true;
+    if (talk->control < 0 || getpid() != talk->owner)
+        return;
+    close(talk->control);
+    talk->control = -1;
+}
+
+bool pfr_talk_goes_on(const struct pfr_talk *talk)
+{
+    return talk->control >= 0 && !talk->lost;
+}
+
+static void heed(struct pfr_talk *talk, const char *text)
+{
+    if (strncmp(text, "warn ", 5) == 0) {
+        pfr_warning("%s", text + 5);
+    } else if (strncmp(text, "refuse ", 7) == 0) {
+        pfr_warning("%s; the step is not measured", text + 7);
+        pfr_talk_end(talk);
+    } else if (strncmp(text, "say ", 4) == 0) {
+        slurm_spank_log("%s", text + 4);
+    }
+}
+
+/* Whatever it had said before it ended may be why. */
+static void mourn(struct pfr_talk *talk)
+{
+    char text[4096];
+
+    while (pfr_talk_goes_on(talk) && pfr_control_receive(talk->control, text, sizeof(text), 0) > 0)
+        heed(talk, text);
+    if (talk->lost)
+        return;
+    pfr_talk_end(talk);
+    pfr_warning("the sampler of step %s has ended early; the step goes on", talk->step);
+}
+
+void pfr_talk_wake(struct pfr_talk *talk)
+{
+    struct pollfd poll_fd = { .fd = talk->control };
+
+    if (talk->control >= 0 && talk->sampler > 0 && poll(&poll_fd, 1, 0) == 0)
+        kill(talk->sampler, SIGCONT);
+}
+
+void pfr_talk_tell(struct pfr_talk *talk, const char *format, ...)
+{
+    char text[PATH_MAX + 64];
+    va_list ap;
+
+    if (!pfr_talk_goes_on(talk))
+        return;
+    va_start(ap, format);
+    vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    if (pfr_control_send(talk->control, "%s", text) == -EPIPE)
+        mourn(talk);
+}
+
+void pfr_talk_hear(struct pfr_talk *talk, const char *wanted, int timeout_ms)
+{
+    int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + timeout_ms * INT64_C(1000000);
+    char text[4096] = "";
+
+    while (pfr_talk_goes_on(talk) && !talk->slow) {
+        int64_t left = (end - pfr_clock_ns(CLOCK_MONOTONIC)) / 1000000;
+        ssize_t n = pfr_control_receive(talk->control, text, sizeof(text),
+                                        left > 0 ? (int)left : 0);
+
+        if (n > 0 && strncmp(text, wanted, strlen(wanted)) == 0)
+            return;
+        if (n == -ETIMEDOUT || (n > 0 && left <= 0)) {
+            talk->slow = true;
+            pfr_info("the sampler takes too long; not waiting for it any more");
+            pfr_talk_wake(talk);
+        } else if (n <= 0) {
+            mourn(talk);
+        } else {
+            heed(talk, text);
+        }
+    }
+}
+
+void pfr_talk_hear_brief(struct pfr_talk *talk)
+{
+    char text[4096];
+
+    if (talk->slow && pfr_talk_goes_on(talk) &&
+        pfr_control_receive(talk->control, text, sizeof(text), 0) > 0) {
+        talk->slow = false;
+        heed(talk, text);
+    }
+    pfr_talk_hear(talk, "bye", BRIEF_MS);
+}
