@@ -160,10 +160,10 @@ EOF
 seen() {
     path='' step_peak='' task_peak='' step_cpu='' task_cpu=''
     read -r path step_peak task_peak step_cpu task_cpu <"$lab_home/$1.$2"
-    step_cpu=$(seconds "$step_cpu") task_cpu=$(seconds "$task_cpu")
+    step_cpu=$(of_ns "$step_cpu") task_cpu=$(of_ns "$task_cpu")
 }
 
 # what a job uses of CPU after its last look, in seconds
 moment=$((50 * lab_patience))e-3
 
-seconds() { printf '%d.%09d' $((${1:-0} / 1000000000)) $((${1:-0} % 1000000000)); } # of ns
+of_ns() { printf '%d.%09d' $((${1:-0} / 1000000000)) $((${1:-0} % 1000000000)); } # in s
