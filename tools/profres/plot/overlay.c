@@ -273,17 +273,28 @@ static void add_totals(struct pfr_view *view, const struct many *many, const cha
         pfr_view_headline(view, PFR_TONE_PLAIN, "largest memory peak", size, note);
     }
     if (incomplete)
-        pfr_view_note(view, PFR_TONE_BAD, "INCOMPLETE: %zu of %zu %s; their profiler has not finished",
-                      incomplete, many->count, what);
+        pfr_view_note(view, PFR_TONE_BAD,
+                      "INCOMPLETE: %zu of %zu %s; their profiler has not finished", incomplete,
+                      many->count, what);
 }
 
-/* What went wrong on any of them; phases are those of the first, when they are of one step. */
+static bool has_phases(const struct pfr_trace *trace)
+{
+    for (size_t i = 0; i < trace->moment_count; i++)
+        if (trace->moments[i].to > trace->moments[i].from)
+            return true;
+    return false;
+}
+
+/* What went wrong on any of them, and of a step the phases of one: they are much the same. */
 static void add_moments(struct pfr_view *view, const struct many *many, bool phases)
 {
-    size_t room = 0;
+    size_t room = 0, speaker = 0;
 
     for (size_t i = 0; i < many->count; i++)
         room += many->traces[i]->moment_count;
+    while (phases && speaker < many->count && !has_phases(many->traces[speaker]))
+        speaker++;
     view->moments = room ? calloc(room, sizeof(*view->moments)) : NULL;
     for (size_t i = 0; i < many->count && view->moments; i++)
         for (size_t k = 0; k < many->traces[i]->moment_count; k++) {
@@ -291,7 +302,7 @@ static void add_moments(struct pfr_view *view, const struct many *many, bool pha
             bool phase = moment->to > moment->from;
             struct pfr_moment *copy = &view->moments[view->moment_count];
 
-            if (phase ? !phases || i > 0 : moment->tone != PFR_TONE_BAD)
+            if (phase ? !phases || i != speaker : moment->tone != PFR_TONE_BAD)
                 continue;
             *copy = *moment;
             if (!phase)
