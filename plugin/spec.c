@@ -55,6 +55,16 @@ static bool take_metrics(struct pfr_spec *spec, const char *value)
                          sizeof(spec->metrics);
 }
 
+static bool take_openmetrics(struct pfr_spec *spec, const char *value)
+{
+    if (strcmp(value, "off") == 0)
+        value = ""; /* against a default of the site */
+    else if (*value != '/')
+        return false;
+    return (size_t)snprintf(spec->openmetrics, sizeof(spec->openmetrics), "%s", value) <
+           sizeof(spec->openmetrics);
+}
+
 static bool take_cmd(struct pfr_spec *spec, const char *value)
 {
     spec->no_cmd = strcmp(value, "off") == 0;
@@ -113,6 +123,7 @@ static const struct word {
     { "top", true, take_top, "top=16, at most 1024" },
     { "nodes", true, take_nodes, "nodes=all, nodes=first, nodes=4" },
     { "cmd", true, take_cmd, "cmd=off" },
+    { "openmetrics", true, take_openmetrics, "openmetrics=/absolute/path, openmetrics=off" },
     { "pss", false, take_pss, "pss" },
     { "quiet", false, take_quiet, "quiet" },
     { "summary", false, take_summary, "summary" },
