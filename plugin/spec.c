@@ -99,13 +99,14 @@ static bool take_quiet(struct pfr_spec *spec, const char *value)
 static bool take_chart(struct pfr_spec *spec, const char *value)
 {
     (void)value;
+    spec->quiet = false;
     return spec->chart = true;
 }
 
 static bool take_summary(struct pfr_spec *spec, const char *value)
 {
     (void)value;
-    spec->quiet = false;
+    spec->quiet = spec->chart = false;
     return true;
 }
 

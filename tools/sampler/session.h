@@ -68,6 +68,7 @@ struct pfr_session {
     struct pfr_selection selection;
     struct pfr_availability have;
     struct pfr_cgtarget target;
+    struct pfr_handed handed;
     struct pfr_track track;
     struct pfr_oom oom;
     struct pfr_marks marks;
@@ -89,6 +90,7 @@ struct pfr_session {
     uint32_t task_count, tasks_met, tasks_ended;
     struct pfr_task *tasks;
     struct pfr_cgroup **meters; /* by task: its own cgroup; NULL = it has none */
+    bool meters_shared;         /* one cgroup for two tasks: a sum would count it twice */
     struct pfr_totals totals;
     bool files_open, dir_presumed;
     int64_t rusage_cpu, rusage_max_rss; /* of the tasks that ended; 0 = none */
