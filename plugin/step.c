@@ -284,6 +284,8 @@ static void write_totals(spank_t sp, const struct pfr_choice *choice)
     arguments.used = 0;
     pfr_arguments_who(&arguments, sp, &step.job, step.node);
     pfr_arguments_add(&arguments, "--dir=%s", step.dir);
+    if (choice->spec.openmetrics[0])
+        pfr_arguments_add(&arguments, "--openmetrics=%s", choice->spec.openmetrics);
     pfr_arguments_add(&arguments, "--lost=%lld,%lld,%lld", (long long)step.last.peak,
                       (long long)step.last.kills, (long long)step.last.cpu);
     launch(choice, &arguments, fds[1]);

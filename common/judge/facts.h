@@ -121,8 +121,9 @@ int pfr_facts_parse(struct pfr_facts *facts, const char *text, size_t length);
 int pfr_facts_load(struct pfr_facts *facts, int dirfd, const char *node);
 
 /*
- * The same, but only these measurements (NULL: all); others are absent. What is
- * to be judged needs those of pfr_facts_judged() besides what is shown.
+ * The same, but only these measurements (NULL: all); others are absent, as is
+ * what is known of processes and of the sampler. What is to be judged needs
+ * those of pfr_facts_judged() besides what is shown.
  */
 int pfr_facts_load_some(struct pfr_facts *facts, int dirfd, const char *node,
                         const struct pfr_metric_set *wanted);

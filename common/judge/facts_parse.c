@@ -423,20 +423,42 @@ static void conclude(struct pfr_facts *facts)
         facts->cores_per_task = p95 / 100 / (facts->tasks > 0 ? facts->tasks : 1);
 }
 
+/*
+ * Who wants only some measurements is not interested in processes and in the
+ * sampler, which is all that follows, and half of the file. As we write it, that
+ * is: not when a later version did.
+ */
+static bool is_enough(const struct pfr_facts *facts, struct pfr_span key, const char *schema)
+{
+    return pfr_span_is(key, "processes") && pfr_known(facts->tasks) &&
+           pfr_schema_check(schema, PFR_SCHEMA_SUMMARY) == 1;
+}
+
+/* Instead of looking at the rest of it: was it cut off? */
+static bool ends_whole(const char *text, size_t length)
+{
+    while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
+        length--;
+    return length && text[length - 1] == '}';
+}
+
 static int parse(struct pfr_facts *facts, const char *text, size_t length,
                  const struct pfr_metric_set *wanted)
 {
     struct pfr_scan scan;
     struct pfr_span key;
     char schema[64] = "";
+    bool enough = false;
     int known;
 
     pfr_facts_init(facts);
     pfr_scan_init(&scan, text, length);
     if (!pfr_scan_enter(&scan, '{'))
         return -EBADMSG;
-    while (pfr_scan_member(&scan, &key)) {
-        if (pfr_span_is(key, "schema")) {
+    while (!enough && pfr_scan_member(&scan, &key)) {
+        if (wanted && is_enough(facts, key, schema)) {
+            enough = true;
+        } else if (pfr_span_is(key, "schema")) {
             if (!pfr_scan_text(&scan, schema, sizeof(schema)) ||
                 pfr_schema_check(schema, PFR_SCHEMA_SUMMARY) < 0)
                 return scan.bad ? -EBADMSG : -EPROTO;
@@ -444,7 +466,7 @@ static int parse(struct pfr_facts *facts, const char *text, size_t length,
             take_member(&scan, key, facts, wanted);
         }
     }
-    if (!pfr_scan_done(&scan))
+    if (enough ? !ends_whole(text, length) : !pfr_scan_done(&scan))
         return -EBADMSG;
     known = pfr_schema_check(schema, PFR_SCHEMA_SUMMARY);
     facts->newer_schema = known == 0;

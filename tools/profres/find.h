@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "tools/profres/ask.h"
+#include "tools/profres/names.h"
 
 struct pfr_found {
     char *dir;  /* of the step: NODE.json and NODE.jsonl are in it */

@@ -17,6 +17,7 @@
 #include "common/collect/shape.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
+#include "tools/sampler/expose.h"
 #include "tools/sampler/mark.h"
 #include "tools/sampler/oom.h"
 #include "tools/sampler/task.h"
@@ -30,7 +31,7 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
 {
     memset(session, 0, sizeof(*session));
     session->options = *options;
-    session->oom.fd = session->oom.control_fd = session->marks.fd = -1;
+    session->oom.fd = session->oom.control_fd = session->marks.fd = session->exposed.dirfd = -1;
     session->dirfd = session->series.fd = session->procs.proc_fd = session->track.proc_fd = -1;
     if (pfr_selection_parse(&session->selection, options->metrics, error, size) < 0)
         return -EINVAL;
@@ -55,6 +56,7 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
 void pfr_session_release(struct pfr_session *session)
 {
     pfr_marks_close(session);
+    pfr_expose_remove(session);
     pfr_phases_release(&session->phases);
     pfr_series_release(&session->series);
     pfr_chart_release(&session->chart);
@@ -156,6 +158,10 @@ static struct json_object *write_summary(struct pfr_session *session)
     PFR_AUTO_FREE char *text = NULL;
     int r;
 
+    if (session->state == PFR_COMPLETE)
+        pfr_expose_remove(session);
+    else
+        pfr_expose_write(session, object);
     if (!object || session->dirfd < 0)
         return object;
     r = asprintf(&text, "%s\n",

@@ -62,9 +62,10 @@ static void put_member(FILE *out, const char *before, const char *key, const cha
 
 static void put_line(FILE *out, const struct pfr_stroke *line, double quantum)
 {
-    static const char *const styles[] = { [PFR_STROKE_SOLID] = "solid", [PFR_STROKE_LIMIT] = "limit",
-                                          [PFR_STROKE_KEPT] = "kept",   [PFR_STROKE_STACK] = "stack",
-                                          [PFR_STROKE_BAND] = "band" };
+    static const char *const styles[] = {
+        [PFR_STROKE_SOLID] = "solid", [PFR_STROKE_LIMIT] = "limit", [PFR_STROKE_KEPT] = "kept",
+        [PFR_STROKE_STACK] = "stack", [PFR_STROKE_BAND] = "band",
+    };
 
     put_member(out, "{", "key", line->key);
     put_member(out, ",", "label", line->label);
@@ -121,6 +122,8 @@ static void put_moments(FILE *out, const struct pfr_view *view)
 
         fprintf(out, "%s{\"from\":%.3f,\"to\":%.3f,", i ? "," : "", moment->from, moment->to);
         put_member(out, "", "text", moment->text);
+        if (moment->to > moment->from)
+            fprintf(out, ",\"colour\":%d", moment->colour);
         fputs(moment->tone == PFR_TONE_BAD ? ",\"bad\":true}" : "}", out);
     }
     putc(']', out);
@@ -137,9 +140,8 @@ static void put_headlines(FILE *out, const struct pfr_view *view)
     }
     fputs("],\"notes\":[", out);
     for (size_t i = 0; i < view->note_count; i++) {
-        if (i)
-            putc(',', out);
-        pfr_escape_json(out, view->notes[i]);
+        put_member(out, i ? ",{" : "{", "text", view->notes[i].text);
+        fputs(view->notes[i].tone == PFR_TONE_BAD ? ",\"bad\":true}" : "}", out);
     }
     putc(']', out);
 }

@@ -24,6 +24,8 @@ struct pfr_moment {
     double from, to; /* equal: a moment, else a phase */
     enum pfr_tone tone;
     bool routine; /* a task that ended well */
+    bool open;    /* a phase whose end is not known */
+    int colour;   /* of a phase: the same for all of its name */
     char text[120];
 };
 

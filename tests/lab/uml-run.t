@@ -5,7 +5,7 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/lab/vm.sh"
 vm_seconds=100
-[ "${1:-}" = inside ] || vm_test uml "$top_srcdir/tests/lab/v2-uml.t" inside
+[ "${1:-}" = inside ] || vm_test uml "$top_srcdir/tests/lab/uml-run.t" inside
 
 plan 84
 cd "$work" || exit 1
