@@ -539,6 +539,15 @@ static char *rendered(const struct pfr_figure *figure, int what)
 
 #define HOSTILE "</script><script>alert(1)</script>\033]0;x\007\" onload='x' <!-- & \302\205"
 
+/* The data of a page, up to the end of their script. */
+static bool markup_in_data(const char *page)
+{
+    const char *data = strstr(page, "id=\"figure\">") + 12;
+    size_t length = (size_t)(strstr(data, "\n</script>\n<script>") - data);
+
+    return strcspn(data, "<") < length;
+}
+
 static void hostile_names_stay_text(void **state)
 {
     struct pfr_figure figure = { 0 };
@@ -561,6 +570,7 @@ static void hostile_names_stay_text(void **state)
         assert_null(strchr(text, '\033'));
         assert_null(strchr(text, '\007'));
         assert_non_null(strstr(text, "&lt;/script&gt;"));
+        assert_true(what != 0 || !markup_in_data(text));
     }
     drop(trace);
     pfr_figure_release(&figure);
