@@ -241,6 +241,41 @@ def measure_start(build, scratch):
             "added": statistics.median(ours) - statistics.median(bare)}
 
 
+def parse_all(paths):
+    """CPU seconds to read the files and make objects of their lines, which is what it takes
+    at the least to look at them in a language of scripts."""
+    before = time.process_time()
+    for path in paths:
+        with open(path, "rb") as lines:
+            for line in lines:
+                json.loads(line)
+    return time.process_time() - before
+
+
+def measure_plot(build, scratch):
+    """A day of eight nodes as a page, against reading and parsing its files."""
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else scratch
+    hours = 1 if QUICK else 24
+    with herd(build, 16, "-b") as forker, tempfile.TemporaryDirectory(dir=memory) as files:
+        output(f"{build}/bench/hour", "-p", str(forker.pid), "-d", files, "-s", str(3600 * hours))
+        for n in range(1, 8):
+            for end in ("json", "jsonl"):
+                shutil.copy(f"{files}/0/node.{end}", f"{files}/0/node{n}.{end}")
+        series = [f"{files}/0/{name}" for name in os.listdir(f"{files}/0")
+                  if name.endswith(".jsonl")]
+        page = f"{scratch}/plot.html"
+        plots, parses = [], []
+        for _ in range(3):
+            plots.append(cpu_of([f"{build}/profres", "plot", "-o", page, files]) / 1000)
+            parses.append(parse_all(series))
+        row = {"hours": hours, "nodes": len(series),
+               "bytes": sum(os.path.getsize(path) for path in series),
+               "page": os.path.getsize(page), "cpu": statistics.median(plots),
+               "parse": statistics.median(parses)}
+    row["ratio"] = row["cpu"] / row["parse"]
+    return row
+
+
 def make_long_series(build, scratch, lines):
     """A real series with its windows repeated, later and later."""
     subprocess.run([f"{build}/profres", "run", "-q", "-w", "0.2", "-d", f"{scratch}/long", "sleep",
@@ -345,6 +380,14 @@ def print_start(row):
           f" {row['added']:.1f} ms added")
 
 
+def print_plot(row):
+    print(f"\n'profres plot' of {row['hours']} h on {row['nodes']} nodes,"
+          f" {row['bytes'] / 1e6:.1f} MB of series: {row['cpu']:.2f} s of CPU,"
+          f" goal 2 {verdict(row['cpu'] <= 2)}\n"
+          f"  Python only to read and parse them: {row['parse']:.2f} s; ratio {row['ratio']:.2f}\n"
+          f"  the page has {row['page'] / 1e6:.2f} MB, goal 2 {verdict(row['page'] <= 2e6)}")
+
+
 def main():
     build, out = sys.argv[1:3]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # clean up on the way out
@@ -361,11 +404,13 @@ def main():
         print_series(series)
         start = measure_start(build, scratch)
         print_start(start)
+        plot = measure_plot(build, scratch)
+        print_plot(plot)
         export = measure_export(build, scratch)
         print_export(export)
     result = {"quick": QUICK, "load": os.getloadavg(), "seconds": time.monotonic() - began,
               "ticks": ticks, "others": others, "memory": memory, "series": series,
-              "start": start, "export": export}
+              "start": start, "plot": plot, "export": export}
     with open(out, "w", encoding="utf-8") as file:
         json.dump(result, file, indent=2)
         file.write("\n")

@@ -58,7 +58,8 @@ static void complain(struct loader *loader, const struct pfr_found *found, const
     else if (error == EBADMSG)
         fprintf(stderr, "profres: %s is cut off or damaged; passed over\n", safe);
     else if (error == EINVAL)
-        fprintf(stderr, "profres: %s is no file, or too large to be a summary; passed over\n", safe);
+        fprintf(stderr, "profres: %s is no file, or too large to be a summary; passed over\n",
+                safe);
     else if (error == EPROTO)
         fprintf(stderr,
                 "profres: %s is of a schema that this version (%s, which reads %s) does not know;"
