@@ -130,7 +130,7 @@ void pfr_arguments_choice(struct pfr_arguments *arguments, const struct pfr_job 
     if (spec->no_cmd)
         pfr_arguments_add(arguments, "--no-cmd");
     if (job->step == PFR_STEP_BATCH && !spec->quiet)
-        pfr_arguments_add(arguments, "--brief");
+        pfr_arguments_add(arguments, spec->chart ? "--chart" : "--brief");
 }
 
 void pfr_arguments_command(struct pfr_arguments *arguments, spank_t sp)

@@ -99,7 +99,7 @@ void pfr_client_end(const struct pfr_choice *choice)
     uint32_t count = launched.nodes;
     char *args[] = { (char *)"profres", (char *)"brief",   (char *)"--quiet", (char *)"--wait",
                      (char *)FILES_MS,  (char *)"--nodes", nodes,             path,
-                     NULL };
+                     choice->spec.chart ? (char *)"--chart" : NULL, NULL };
     pid_t child;
 
     if (!launched.known || choice->spec.quiet || find_place(choice, place, sizeof(place)) < 0 ||

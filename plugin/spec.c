@@ -86,6 +86,12 @@ static bool take_quiet(struct pfr_spec *spec, const char *value)
     return spec->quiet = true;
 }
 
+static bool take_chart(struct pfr_spec *spec, const char *value)
+{
+    (void)value;
+    return spec->chart = true;
+}
+
 static bool take_summary(struct pfr_spec *spec, const char *value)
 {
     (void)value;
@@ -109,6 +115,7 @@ static const struct word {
     { "pss", false, take_pss, "pss" },
     { "quiet", false, take_quiet, "quiet" },
     { "summary", false, take_summary, "summary" },
+    { "chart", false, take_chart, "chart" },
     { "off", false, take_off, "off" },
     { "on", false, take_on, "on" },
 };

@@ -15,6 +15,7 @@
 struct pfr_spec {
     bool off;
     bool quiet;
+    bool chart; /* a small chart below the lines at the end */
     bool no_cmd;
     bool pss; /* the costly measurement, beside those of metrics */
     int64_t interval, window; /* nanoseconds */

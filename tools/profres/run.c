@@ -29,6 +29,7 @@
 #include "common/judge/brief.h"
 #include "common/metric/select.h"
 #include "tools/profres/cage.h"
+#include "tools/profres/plot/small.h"
 #include "tools/profres/profres.h"
 
 /* As env(1), timeout(1) and nice(1) do. */
@@ -44,7 +45,7 @@
 
 struct run {
     const char *metrics, *dir, *interval, *window, *top;
-    bool quiet;
+    bool quiet, chart;
     char **command;
     char name[64], dir_text[PATH_MAX], node[256], mark[2 * PATH_MAX + 512];
     struct pfr_env env;
@@ -75,6 +76,7 @@ static void print_help(FILE *out)
           "  -d, --dir=DIR         where the files go (default run-PID.profres)\n"
           "  -t, --top=N           processes per window in the series, by CPU and by memory\n"
           "                        (default 16)\n"
+          "  -c, --chart           a small chart of memory and cores below the summary\n"
           "  -q, --quiet           no summary on stderr\n"
           "  -h, --help            this text\n\n"
           "The exit status is CMD's, 128+N when signal N killed it, 127 or 126 when it cannot\n"
@@ -136,12 +138,13 @@ static int parse_options(struct run *run, int argc, char **argv)
         { "interval", required_argument, NULL, 'i' }, { "window", required_argument, NULL, 'w' },
         { "metrics", required_argument, NULL, 'm' },  { "dir", required_argument, NULL, 'd' },
         { "top", required_argument, NULL, 't' },      { "quiet", no_argument, NULL, 'q' },
-        { "help", no_argument, NULL, 'h' },           { 0 },
+        { "chart", no_argument, NULL, 'c' },          { "help", no_argument, NULL, 'h' },
+        { 0 },
     };
     int option;
 
     run->metrics = getenv("PROFRES_METRICS");
-    while ((option = getopt_long(argc, argv, "+i:w:m:d:t:qh", options, NULL)) >= 0) {
+    while ((option = getopt_long(argc, argv, "+i:w:m:d:t:cqh", options, NULL)) >= 0) {
         switch (option) {
         case 'i':
             run->interval = optarg;
@@ -157,6 +160,9 @@ static int parse_options(struct run *run, int argc, char **argv)
             break;
         case 't':
             run->top = optarg;
+            break;
+        case 'c':
+            run->chart = true;
             break;
         case 'q':
             run->quiet = true;
@@ -493,6 +499,9 @@ static void report(struct run *run)
     if (run->final && !run->quiet)
         pfr_brief_print(stderr, &run->facts, on_disk ? files : NULL,
                         pfr_clock_ns(CLOCK_REALTIME));
+    snprintf(path, sizeof(path), "%s/0", run->dir);
+    if (run->final && !run->quiet && run->chart)
+        pfr_chart_of_files(stderr, path, run->node);
     free(run->parts);
 }
 

@@ -143,6 +143,7 @@ static void say_brief(const struct pfr_session *session, int control, struct jso
     if (pfr_facts_parse(&facts, line_of, strlen(line_of)) == 0)
         pfr_brief_print(out, &facts, session->dirfd >= 0 ? files : NULL,
                         pfr_clock_ns(CLOCK_REALTIME));
+    pfr_chart_print(out, &session->chart, false);
     fclose(out);
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         pfr_control_send(control, "say %s", line);

@@ -66,7 +66,7 @@ static void raise_fd_limit(void)
 
 enum { OPT_CONTROL = 256, OPT_JOB, OPT_STEP, OPT_NODE, OPT_DIR, OPT_METRICS, OPT_INTERVAL,
        OPT_WINDOW, OPT_TOP, OPT_TREE, OPT_LENIENT, OPT_SLURM, OPT_UID, OPT_GID, OPT_GROUPS,
-       OPT_FACT, OPT_NO_CMD, OPT_BRIEF, OPT_LOST, OPT_HELP, OPT_VERSION };
+       OPT_FACT, OPT_NO_CMD, OPT_BRIEF, OPT_CHART, OPT_LOST, OPT_HELP, OPT_VERSION };
 
 static const struct option long_options[] = {
     { "control", required_argument, NULL, OPT_CONTROL },
@@ -87,6 +87,7 @@ static const struct option long_options[] = {
     { "fact", required_argument, NULL, OPT_FACT },
     { "no-cmd", no_argument, NULL, OPT_NO_CMD },
     { "brief", no_argument, NULL, OPT_BRIEF },
+    { "chart", no_argument, NULL, OPT_CHART },
     { "lost", required_argument, NULL, OPT_LOST },
     { "help", no_argument, NULL, OPT_HELP },
     { "version", no_argument, NULL, OPT_VERSION },
@@ -145,6 +146,8 @@ static bool take_slurm_option(int option, struct pfr_options *options)
     case OPT_NO_CMD:
         options->no_cmd = true;
         break;
+    case OPT_CHART:
+        options->chart = true; /* fall through */
     case OPT_BRIEF:
         options->brief = true;
         break;

@@ -48,6 +48,7 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
     }
     session->run.from_zero = options->slurm; /* the step's cgroups are as new as the step */
     pfr_window_init(&session->window, &session->selection, &session->processes, options->top);
+    pfr_chart_init(&session->chart);
     return 0;
 }
 
@@ -56,6 +57,7 @@ void pfr_session_release(struct pfr_session *session)
     pfr_marks_close(session);
     pfr_phases_release(&session->phases);
     pfr_series_release(&session->series);
+    pfr_chart_release(&session->chart);
     pfr_oom_release(&session->oom);
     pfr_cgroup_release(&session->cgroup);
     pfr_procs_release(&session->procs);
@@ -195,6 +197,8 @@ static void close_window(struct pfr_session *session)
     if (r > 0)
         pfr_series_usage(&session->series, &usage);
     pfr_marks_settle(session);
+    if (r > 0 && session->options.chart)
+        pfr_chart_add(&session->chart, &usage, session->info.start);
     pfr_window_reopen(&session->window, &session->run);
     offer_living(session);
 }

@@ -7,6 +7,7 @@
 
 #include "common/collect/cgroup.h"
 #include "common/collect/procs.h"
+#include "common/judge/chart.h"
 #include "common/metric/window.h"
 #include "common/record/series.h"
 #include "tools/sampler/track.h"
@@ -23,6 +24,7 @@ struct pfr_options {
     bool slurm;   /* the task is in a Slurm step: measure that */
     bool no_cmd;  /* no command lines in the files */
     bool brief;   /* the host wants lines to print, not JSON */
+    bool chart;   /* ... and a small chart below them */
     const char *facts[PFR_FACTS_MAX];
     int fact_count;
     bool lenient; /* a named key that cannot be had is left out, not refused */
@@ -68,6 +70,7 @@ struct pfr_session {
     struct pfr_run run;
     struct pfr_info info;
     struct pfr_series series;
+    struct pfr_chart chart;
     int dirfd;
     char kernel[256];
     char summary_name[256];
