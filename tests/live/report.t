@@ -60,7 +60,7 @@ if [ $? = 77 ]; then
     skip 6 "no memory controller of one's own"
 else
     like "out of memory" "$(words oom)" \
-        "* verdict oom: out of memory*the kernel killed 1 process for want of memory; gone since: *awk*memory: * % of the 48.0 MiB that are its limit*exit code 14*OOM kills 1*"
+        "* verdict oom: out of memory*the kernel killed 1 process for want of memory*memory: * % of the 48.0 MiB that are its limit*exit code 14*OOM kills 1*"
     like "... more than it had is all that can be told" "$(words oom)" "*--mem: more than 48.0 MiB it ran out*"
     is "... nothing to paste" "$(report oom | grep -c '#SBATCH')" 0
     "$profres" run -q -d worker -- sh oom.sh 0 2>/dev/null
