@@ -40,15 +40,15 @@ static void give(struct source *source)
     source->take(&source->row, source->arg);
 }
 
+/* They come in the order of the table, so it is mostly the one behind the last. */
 static enum pfr_metric_id find_metric(struct pfr_span key)
 {
-    char text[64];
+    static enum pfr_metric_id next;
+    enum pfr_metric_id id = pfr_metric_find_from(next, key.at, key.length);
 
-    if (key.length >= sizeof(text))
-        return PFR_METRIC_NONE;
-    memcpy(text, key.at, key.length);
-    text[key.length] = '\0';
-    return pfr_metric_find(text);
+    if (id != PFR_METRIC_NONE)
+        next = id + 1;
+    return id;
 }
 
 /* "S 21, R 1" */

@@ -309,6 +309,7 @@ static int show(struct command *command)
     struct pfr_metric_set judged = pfr_facts_judged();
     int r;
 
+    command->report.no_last = command->by >= BY_TASK;
     if (command->by != BY_VIEW) {
         r = pfr_table_open(&command->table, &command->style, columns_of(command->by),
                            format_of(command->by), stdout);
