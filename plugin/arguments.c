@@ -127,6 +127,8 @@ void pfr_arguments_choice(struct pfr_arguments *arguments, const struct pfr_job 
         pfr_arguments_add(arguments, "--metrics=%s", metrics);
     if (spec->nodes) /* the others have none on purpose */
         pfr_arguments_add(arguments, "--fact=nodes_profiled=%lld", (long long)spec->nodes);
+    if (spec->openmetrics[0])
+        pfr_arguments_add(arguments, "--openmetrics=%s", spec->openmetrics);
     if (spec->no_cmd)
         pfr_arguments_add(arguments, "--no-cmd");
     if (job->step == PFR_STEP_BATCH && !spec->quiet)

@@ -22,6 +22,7 @@ struct pfr_spec {
     int64_t top;
     int64_t nodes;               /* on how many of the step's nodes; 0 = all */
     char metrics[PFR_SPEC_SIZE]; /* with '+'; "" = the default */
+    char openmetrics[PFR_SPEC_SIZE]; /* absolute; "" = none */
     char dir[PFR_SPEC_SIZE];     /* may have %j %A %a %u %x; "" = beside the job's output */
 };
 

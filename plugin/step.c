@@ -259,8 +259,11 @@ void pfr_step_task(spank_t sp, const struct pfr_choice *choice)
     (void)choice;
     if (step.trouble[0] || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
         return;
-    if (step.started == 0)
+    if (step.started == 0) {
         pfr_totals_find(pid);
+        if (pfr_talk_goes_on(&step.talk))
+            pfr_totals_hand(step.talk.control);
+    }
     step.started++;
     pfr_talk_tell(&step.talk, "start %d %u", (int)pid, rank);
     if (step.started == step.tasks) {
@@ -281,6 +284,8 @@ static void write_totals(spank_t sp, const struct pfr_choice *choice)
     arguments.used = 0;
     pfr_arguments_who(&arguments, sp, &step.job, step.node);
     pfr_arguments_add(&arguments, "--dir=%s", step.dir);
+    if (choice->spec.openmetrics[0])
+        pfr_arguments_add(&arguments, "--openmetrics=%s", choice->spec.openmetrics);
     pfr_arguments_add(&arguments, "--lost=%lld,%lld,%lld", (long long)step.last.peak,
                       (long long)step.last.kills, (long long)step.last.cpu);
     launch(choice, &arguments, fds[1]);

@@ -12,6 +12,8 @@
 #include "common/base/parse.h"
 #include "common/record/lines.h"
 #include "common/record/scan.h"
+#include "common/record/schema.h"
+#include "common/record/reader.h"
 
 /* A window in which less than this was done is one in which nothing moved. */
 #define STILL_CPU_PER_S (PFR_NS_PER_S / 100)
@@ -29,6 +31,7 @@ struct series {
     char *usage; /* a copy of the newest window */
     size_t length, room;
     int64_t still_since;
+    int foreign; /* -EPROTO: not for us to read */
 };
 
 static void forget(struct series *series)
@@ -66,12 +69,27 @@ static void take_columns(struct pfr_scan *scan, struct columns *columns)
     }
 }
 
+int pfr_header_check(struct pfr_scan scan)
+{
+    char schema[64] = "";
+    struct pfr_span key;
+
+    while (pfr_scan_member(&scan, &key)) {
+        if (!pfr_span_is(key, "schema"))
+            pfr_scan_skip(&scan);
+        else if (pfr_scan_text(&scan, schema, sizeof(schema)))
+            return pfr_schema_check(schema, PFR_SCHEMA_SERIES) < 0 ? -EPROTO : 0;
+    }
+    return 0;
+}
+
 /* A header ends the run before it. */
 static void on_header(struct series *series, struct pfr_scan *scan)
 {
     struct pfr_span key;
 
     forget(series);
+    series->foreign = pfr_header_check(*scan);
     while (pfr_scan_member(scan, &key)) {
         if (pfr_span_is(key, "process_columns"))
             take_columns(scan, &series->columns);
@@ -420,7 +438,7 @@ int pfr_last_load(struct pfr_last *last, int dirfd, const char *node)
     const char *line;
     struct stat st;
     size_t length;
-    int fd, result;
+    int fd, result = 0;
 
     memset(last, 0, sizeof(*last));
     forget(&series);
@@ -434,12 +452,14 @@ int pfr_last_load(struct pfr_last *last, int dirfd, const char *node)
         pfr_lines_release(&lines);
         return -EINVAL;
     }
-    while ((result = pfr_lines_next(&lines, &line, &length)) > 0)
+    while (!series.foreign && (result = pfr_lines_next(&lines, &line, &length)) > 0)
         on_line(&series, line, length);
     usage = series.usage;
     conclude(&series);
     last->torn = lines.torn;
     last->malformed += lines.too_long;
     pfr_lines_release(&lines);
+    if (series.foreign)
+        return series.foreign;
     return result < 0 ? result : 1;
 }

@@ -12,6 +12,7 @@
 #define PFR_METRIC_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum pfr_metric_id {
@@ -61,37 +62,57 @@ enum pfr_metric_id {
 
     /* one value per step: the kernel's own accounting */
     PFR_CGROUP_MEM_PEAK,
+    PFR_CGROUP_MEM_WINDOW_PEAK,
     PFR_CGROUP_MEM_CURRENT,
     PFR_CGROUP_MEM_SAMPLED_PEAK,
     PFR_CGROUP_MEM_ANON,
     PFR_CGROUP_MEM_FILE,
+    PFR_CGROUP_MEM_INACTIVE_FILE,
     PFR_CGROUP_MEM_SHMEM,
     PFR_CGROUP_MEM_KERNEL,
     PFR_CGROUP_MEM_NONRECLAIMABLE,
     PFR_CGROUP_MEM_LIMIT,
+    PFR_CGROUP_MEM_HIGH_LIMIT,
     PFR_CGROUP_MEM_FAILCNT,
+    PFR_CGROUP_MEM_FAILCNT_LOCAL,
+    PFR_CGROUP_MEM_HIGH_EVENTS,
+    PFR_CGROUP_MEM_HIGH_EVENTS_LOCAL,
+    PFR_CGROUP_MEM_FAULTS_MAJOR,
+    PFR_CGROUP_MEM_REFAULTS_FILE,
     PFR_CGROUP_SWAP_CURRENT,
     PFR_CGROUP_SWAP_PEAK,
+    PFR_CGROUP_SWAP_WINDOW_PEAK,
+    PFR_CGROUP_SWAP_LIMIT,
+    PFR_CGROUP_SWAP_FAILCNT,
+    PFR_CGROUP_SWAP_FAILS,
     PFR_CGROUP_OOM_EVENTS,
+    PFR_CGROUP_OOM_EVENTS_LOCAL,
     PFR_CGROUP_OOM_KILLS,
+    PFR_CGROUP_OOM_KILLS_LOCAL,
     PFR_CGROUP_CPU_SECONDS,
     PFR_CGROUP_CPU_USER_SECONDS,
     PFR_CGROUP_CPU_SYSTEM_SECONDS,
     PFR_CGROUP_PDCPU,
     PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS,
+    PFR_CGROUP_CPU_LIMIT,
     PFR_CGROUP_CPU_PERIODS,
     PFR_CGROUP_CPU_THROTTLED_PERIODS,
     PFR_CGROUP_CPU_THROTTLED_SECONDS,
     PFR_CGROUP_IO_READ_BYTES,
     PFR_CGROUP_IO_WRITE_BYTES,
+    PFR_CGROUP_IO_READ_OPS,
+    PFR_CGROUP_IO_WRITE_OPS,
     PFR_CGROUP_PIDS_CURRENT,
     PFR_CGROUP_PIDS_PEAK,
+    PFR_CGROUP_PIDS_FAILCNT,
     PFR_CGROUP_PSI_CPU_SOME_SECONDS,
     PFR_CGROUP_PSI_CPU_FULL_SECONDS,
     PFR_CGROUP_PSI_MEMORY_SOME_SECONDS,
     PFR_CGROUP_PSI_MEMORY_FULL_SECONDS,
     PFR_CGROUP_PSI_IO_SOME_SECONDS,
     PFR_CGROUP_PSI_IO_FULL_SECONDS,
+    PFR_CGROUP_TASKS_MEM_SAMPLED_PEAK,
+    PFR_CGROUP_TASKS_CPU_SECONDS,
 
     /* one value per step: what wait4() said of the tasks that ended */
     PFR_RUSAGE_CPU_SECONDS,
@@ -164,6 +185,9 @@ static inline void pfr_metric_set_remove(struct pfr_metric_set *set, enum pfr_me
 
 /* PFR_METRIC_NONE when there is no such key. */
 enum pfr_metric_id pfr_metric_find(const char *key);
+
+/* The same of so many bytes, and fast when it is `next` or one of those behind it. */
+enum pfr_metric_id pfr_metric_find_from(enum pfr_metric_id next, const char *key, size_t length);
 
 /* A label cannot be max-ed, a counter is not a level (R5). */
 bool pfr_reduce_is_legal(enum pfr_kind kind, enum pfr_reduce reduce);

@@ -48,6 +48,7 @@ browser_close() {
     browser_send DELETE "session/$browser_session" >/dev/null
     kill "$browser_driver" 2>/dev/null
     wait "$browser_driver" 2>/dev/null
+    return 0
 }
 
 browser_do() { browser_send POST "session/$browser_session/$1" "$2"; }

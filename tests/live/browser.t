@@ -7,7 +7,7 @@
 . "$(dirname "$0")/plot.sh"
 # shellcheck source=browser.sh
 . "$(dirname "$0")/browser.sh"
-points=49
+points=46
 plan $points
 cd "$work" || exit 1
 

@@ -53,7 +53,6 @@ ok "... and leaves nothing" test ! -e none.png
 ok "--help fits a screen" test "$("$profres" plot --help | wc -l)" -le 24
 
 # --- what is drawn is what was measured ---
-sum=$(summary one)
 for key in cgroup_mem_nonreclaimable cgroup_mem_peak ps_rss_total proc_count; do
     most=$(measured one "$key" max)
     if [ -n "$most" ]; then
@@ -91,13 +90,14 @@ is "a node that is not there fails" $? 1
 like "... and is named" "$err" "*'nobody'*"
 "$profres" plot -o jobs.html 72 73 74
 is "jobs are laid over each other" "$(data jobs.html | jq -c '[.views[0].name, (.views[0].panels[0].lines | length)]')" '["all 3 runs",3]'
-for n in $(seq 80 91); do plot_place run$((n % 3 + 1)) slurm-$n.profres 0 node1 "$n"; done
-"$profres" plot -o many.html $(seq -s ' ' 80 91)
+for n in $(seq 80 91); do plot_place "run$((n % 3 + 1))" "slurm-$n.profres" 0 node1 "$n"; done
+mapfile -t jobs < <(seq 80 91)
+"$profres" plot -o many.html "${jobs[@]}"
 is "many become a band and a median" "$(data many.html | jq -c '[.views[0].panels[0].lines[] | .style + " " + .label]')" \
     '["band p10 to p90 of 12 runs","solid median","solid largest"]'
 is "the largest of them is the summaries'" "$(data many.html | jq '.views[0].panels[0] | .quantum as $q | .lines[2] | [foreach (.v[] | numbers) as $d (0; . + $d)] | max * $q')" \
     "$(for n in 1 2 3; do measured run$n cgroup_mem_sampled_peak max; done | sort -n | tail -n 1 | grep . || for n in 1 2 3; do measured run$n ps_rss_total max; done | sort -n | tail -n 1)"
-"$profres" plot $(seq -s ' ' 80 91) >many.txt
+"$profres" plot "${jobs[@]}" >many.txt
 ok "as text, a line for each" test "$(grep -c 'node1' many.txt)" -ge 12
 
 # --- phases and events ---
@@ -150,3 +150,12 @@ mkdir -p future/0 && sed 's,profres-series/1,profres-series/9,' one/0/*.jsonl >f
 err=$("$profres" plot future 2>&1)
 is "a future version is refused" $? 1
 like "... with what to do" "$err" "*later version*newer profres*"
+
+# --- a series of a month, sampled far too often ---
+mkdir -p huge/0 && head -n 1 one/0/*.jsonl >huge/0/n.jsonl
+awk 'BEGIN { for (i = 0; i < 300000; i++) printf "{\"type\":\"usage\",\"from\":%d,\"to\":%d,\"measurements\":{\"ps_rss_total\":%d,\"proc_count\":%d}}\n",
+    10 * i, 10 * i + 10, i == 123456 ? 7777777777 : 1000000000 + i % 1000, i % 7 }' >>huge/0/n.jsonl
+"$profres" plot -o huge.html huge
+is "a huge series is drawn" $? 0
+ok "... in less than 2 MB" test "$(stat -c %s huge.html)" -lt 2000000
+is "... with the one window that stood out" "$(drawn huge.html ps_rss_total)" 7777777777

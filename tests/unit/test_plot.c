@@ -284,18 +284,22 @@ static void events_and_phases(void **state)
         HEADER
         "{\"type\":\"event\",\"t\":0,\"event\":\"task_start\",\"pid\":10,\"rank\":1}\n"
         "{\"type\":\"event\",\"t\":0,\"event\":\"task_start\",\"pid\":9,\"rank\":0}\n"
+        "{\"type\":\"event\",\"t\":1,\"event\":\"phase_start\",\"name\":\"load \\u001b[31mdata\"}\n"
         "{\"type\":\"event\",\"event\":\"phase\",\"name\":\"load \\u001b[31mdata\",\"from\":1,"
         "\"to\":5}\n"
         "{\"type\":\"event\",\"t\":2,\"event\":\"oom\",\"kills\":1,\"gone\":[{\"comm\":\"py\"}]}\n"
-        "{\"type\":\"event\",\"t\":3,\"event\":\"mark\",\"epoch\":3}\n"
+        "{\"type\":\"event\",\"t\":3,\"event\":\"mark\",\"data\":{\"epoch\":3}}\n"
         "{\"type\":\"event\",\"t\":4,\"event\":\"task_exit\",\"rank\":1,\"signal\":9}\n"
         "{\"type\":\"event\",\"t\":5,\"event\":\"new_thing\"}\n"
+        "{\"type\":\"event\",\"t\":5,\"event\":\"phase_start\",\"name\":\"fit\",\"rank\":1}\n"
         "{\"type\":\"usage\",\"from\":0,\"to\":6,\"measurements\":{},\"processes\":["
         "[9,1,\"app\",50,100],[10,1,\"app\",null,200],[11,1,\"x\",0.5,50]]}\n",
         NULL, 1);
 
     (void)state;
-    assert_int_equal(trace->moment_count, 5);
+    assert_int_equal(trace->moment_count, 6); /* a phase that has ended is one, not two */
+    assert_string_equal(trace->moments[5].text, "fit (rank 1)");
+    assert_true(trace->moments[5].from == 5 && trace->moments[5].to == 6); /* it goes on */
     assert_true(trace->moments[0].from == 1 && trace->moments[0].to == 5);
     assert_null(strchr(trace->moments[0].text, '\033'));
     assert_int_equal(trace->moments[1].tone, PFR_TONE_BAD);

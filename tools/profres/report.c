@@ -174,7 +174,9 @@ static void show_details(struct command *command, const struct pfr_report_job *j
 
             if (r < 0) {
                 fprintf(stderr, "profres: %s of step %s: %s\n", node->node, node->step,
-                        strerror((int)-r));
+                        r == -EPROTO ? "the schema of its series is not known to this version;"
+                                       " a newer profres reads it"
+                                     : strerror((int)-r));
                 command->unusable++;
             }
         }
@@ -213,8 +215,10 @@ static void show_rows(struct command *command, const struct pfr_report_job *job)
 static void ask_sacct(struct command *command, const struct pfr_facts *nodes)
 {
     pfr_sacct_release(&command->report.sacct);
-    if (!command->no_sacct && pfr_known(nodes[0].job_id))
-        pfr_sacct_load(&command->report.sacct, &nodes[0].job_id, 1);
+    if (command->no_sacct || !pfr_known(nodes[0].job_id))
+        return;
+    pfr_sacct_load(&command->report.sacct, &nodes[0].job_id, 1);
+    command->no_sacct = !command->report.sacct.answered; /* nor will it the next time */
 }
 
 static int take_job(const struct pfr_load *load, void *arg)
@@ -306,6 +310,7 @@ static int show(struct command *command)
     struct pfr_metric_set judged = pfr_facts_judged();
     int r;
 
+    command->report.no_last = command->by >= BY_TASK;
     if (command->by != BY_VIEW) {
         r = pfr_table_open(&command->table, &command->style, columns_of(command->by),
                            format_of(command->by), stdout);

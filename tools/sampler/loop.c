@@ -67,6 +67,21 @@ static void on_go(struct pfr_session *session, int control)
         pfr_session_publish(session); /* the tasks need not wait for the disk */
 }
 
+/* Of the step's cgroup, opened by the host, which may do more than we. */
+static void on_file(struct pfr_session *session, const char *name, int fd)
+{
+    struct pfr_handed *handed = &session->handed;
+
+    if (fd < 0)
+        return;
+    if (session->started || handed->count == PFR_COUNT(handed->files)) {
+        close(fd);
+        return;
+    }
+    snprintf(handed->files[handed->count].name, sizeof(handed->files[0].name), "%.31s", name);
+    handed->files[handed->count++].fd = fd;
+}
+
 /*
  * Where the files go. A presumed directory is used from the next tick on, if
  * until then no other is named.
@@ -165,11 +180,13 @@ static void finish(struct pfr_session *session, int control)
     json_object_put(summary);
 }
 
-static void on_message(struct pfr_session *session, int control, const char *text)
+static void on_message(struct pfr_session *session, int control, const char *text, int *passed)
 {
     unsigned mask;
 
-    if (strncmp(text, "start ", 6) == 0)
+    if (strncmp(text, "file ", 5) == 0)
+        on_file(session, text + 5, pfr_take_fd(passed));
+    else if (strncmp(text, "start ", 6) == 0)
         on_start(session, control, text);
     else if (strcmp(text, "go") == 0)
         on_go(session, control);
@@ -195,9 +212,14 @@ static bool answer(struct pfr_session *session, int control)
     char text[PATH_MAX + 16];
     ssize_t n;
 
-    while ((n = pfr_control_receive(control, text, sizeof(text), -1)) > 0)
-        on_message(session, control, text);
-    return n == -ETIMEDOUT;
+    for (;;) {
+        PFR_AUTO_FD passed = -1;
+
+        n = pfr_control_receive_fd(control, text, sizeof(text), -1, &passed);
+        if (n <= 0)
+            return n == -ETIMEDOUT;
+        on_message(session, control, text, &passed);
+    }
 }
 
 /* ---- time ---- */

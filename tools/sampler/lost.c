@@ -10,6 +10,7 @@
 #include "common/base/mark.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
+#include "tools/sampler/expose.h"
 
 bool pfr_lost_parse(const char *text, struct pfr_totals *totals)
 {
@@ -63,6 +64,7 @@ int pfr_lost_write(const struct pfr_options *options, const struct pfr_totals *t
     const char *text = pfr_json_line(object);
     PFR_AUTO_FD dir = -1;
 
+    pfr_expose_clean(options);
     if (!options->dir || (size_t)snprintf(path, sizeof(path), "%s/%s", options->dir,
                                           options->step) >= sizeof(path))
         return -ENAMETOOLONG;

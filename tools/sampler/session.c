@@ -17,6 +17,7 @@
 #include "common/collect/shape.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
+#include "tools/sampler/expose.h"
 #include "tools/sampler/mark.h"
 #include "tools/sampler/oom.h"
 #include "tools/sampler/task.h"
@@ -30,7 +31,7 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
 {
     memset(session, 0, sizeof(*session));
     session->options = *options;
-    session->oom.fd = session->oom.control_fd = session->marks.fd = -1;
+    session->oom.fd = session->oom.control_fd = session->marks.fd = session->exposed.dirfd = -1;
     session->dirfd = session->series.fd = session->procs.proc_fd = session->track.proc_fd = -1;
     if (pfr_selection_parse(&session->selection, options->metrics, error, size) < 0)
         return -EINVAL;
@@ -55,6 +56,7 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
 void pfr_session_release(struct pfr_session *session)
 {
     pfr_marks_close(session);
+    pfr_expose_remove(session);
     pfr_phases_release(&session->phases);
     pfr_series_release(&session->series);
     pfr_chart_release(&session->chart);
@@ -65,13 +67,16 @@ void pfr_session_release(struct pfr_session *session)
     pfr_window_release(&session->window);
     pfr_run_release(&session->run);
     pfr_process_table_release(&session->processes);
-    for (uint32_t i = 0; i < session->task_count && session->meters; i++) {
+    for (uint32_t i = 0; i < PFR_TASKS_MAX && session->meters; i++) {
         if (session->meters[i])
             pfr_cgroup_release(session->meters[i]);
         free(session->meters[i]);
     }
     free(session->meters);
     free(session->tasks);
+    for (int i = 0; i < session->handed.count; i++)
+        if (session->handed.files[i].fd >= 0)
+            close(session->handed.files[i].fd);
     if (session->dirfd >= 0)
         close(session->dirfd);
 }
@@ -153,6 +158,10 @@ static struct json_object *write_summary(struct pfr_session *session)
     PFR_AUTO_FREE char *text = NULL;
     int r;
 
+    if (session->state == PFR_COMPLETE)
+        pfr_expose_remove(session);
+    else
+        pfr_expose_write(session, object);
     if (!object || session->dirfd < 0)
         return object;
     r = asprintf(&text, "%s\n",
@@ -186,9 +195,14 @@ static void offer_living(struct pfr_session *session)
 
 static void close_window(struct pfr_session *session)
 {
+    struct pfr_readings *readings = &session->window.readings;
     struct pfr_usage usage;
     int r;
 
+    /* of the last sample alone, for which they stand as a value of the window */
+    if (readings->count)
+        pfr_cgroup_take_peaks(&session->cgroup, PFR_SPAN_WINDOW,
+                              &readings->samples[readings->count - 1]);
     pfr_oom_flush(session);
     r = pfr_window_close(&session->window, &session->run, &usage);
 
@@ -274,6 +288,7 @@ static void take_sample(struct pfr_session *session)
         sample->empty = listed <= 0 && session->tasks_ended == session->task_count;
     if (!pfr_cgroup_collect(&session->cgroup, sample))
         note_cgroup_gone(session);
+    pfr_task_sum_meters(session, sample);
     set_rusage(session, sample);
     pfr_oom_check(session, sample);
     session->pending = wants_processes(session) ? session->processes.live : session->track.count;
@@ -325,9 +340,11 @@ static int open_collectors(struct pfr_session *session, pid_t pid, char *error, 
         snprintf(error, size, "cannot find the cgroups of process %d: %s", (int)pid, strerror(-r));
         return r;
     }
+    session->target.handed = &session->handed;
     pfr_availability_init(&session->have);
     pfr_cgroup_open(&session->cgroup, &session->env, &session->target, &session->selection.collect,
                     &session->have);
+    pfr_task_open_meter(session, 0, pid);
     r = pfr_procs_open(&session->procs, &session->env, &session->processes,
                        &session->selection.collect, fds_budget(), &session->have);
     if (r == 0)
@@ -459,7 +476,8 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
         (struct pfr_task){ .pid = pid, .rank = rank, .started = now,
                            .mem_peak = -1, .cpu = -1, .oom_kills = -1 };
     session->state = PFR_LIVE; /* again, when all tasks known until now had ended */
-    pfr_task_open_meter(session, session->task_count - 1);
+    if (session->task_count > 1) /* the first one's is open */
+        pfr_task_open_meter(session, session->task_count - 1, pid);
     if (session->files_open)
         pfr_task_started(session, &session->tasks[session->task_count - 1]);
     return 0;

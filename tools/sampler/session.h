@@ -18,6 +18,7 @@ struct pfr_options {
     char *const *command;
     const char *dir; /* of the job; NULL: no files */
     const char *metrics;
+    const char *openmetrics; /* a file or a directory; NULL: none */
     int64_t interval, window;
     uint32_t top;
     pid_t tree; /* whose descendants are the step, when there is no cgroup */
@@ -53,15 +54,25 @@ struct pfr_marks {
     uint64_t dropped;
 };
 
+/* The file for a textfile collector (expose.h). */
+struct pfr_exposed {
+    int dirfd; /* -1: not open */
+    char name[256];
+    ino_t inode; /* of what we wrote last */
+    bool told;
+};
+
 struct pfr_session {
     struct pfr_options options;
     struct pfr_env env;
     struct pfr_selection selection;
     struct pfr_availability have;
     struct pfr_cgtarget target;
+    struct pfr_handed handed;
     struct pfr_track track;
     struct pfr_oom oom;
     struct pfr_marks marks;
+    struct pfr_exposed exposed;
     struct pfr_phases phases;
     struct pfr_process_table processes;
     struct pfr_cgroup cgroup;
@@ -79,6 +90,7 @@ struct pfr_session {
     uint32_t task_count, tasks_met, tasks_ended;
     struct pfr_task *tasks;
     struct pfr_cgroup **meters; /* by task: its own cgroup; NULL = it has none */
+    bool meters_shared;         /* one cgroup for two tasks: a sum would count it twice */
     struct pfr_totals totals;
     bool files_open, dir_presumed;
     int64_t rusage_cpu, rusage_max_rss; /* of the tasks that ended; 0 = none */

@@ -96,8 +96,8 @@ void pfr_view_note(struct pfr_view *view, const char *format, ...)
     va_end(ap);
 }
 
-void pfr_view_headline(struct pfr_view *view, enum pfr_tone tone, const char *name, const char *value,
-                   const char *note)
+void pfr_view_headline(struct pfr_view *view, enum pfr_tone tone, const char *name,
+                       const char *value, const char *note)
 {
     struct pfr_headline *fact = &view->headlines[view->headline_count];
 
@@ -287,8 +287,9 @@ static double value_at(const struct pfr_curve *curve, double t)
  * The times of a stack: in each column the one at which the sum is largest, so
  * that what is added up was there at once.
  */
-static void choose_times(double times[static STACK_COLUMNS], const struct pfr_member *const *members,
-                         size_t count, bool memory, double end)
+static void choose_times(double times[static STACK_COLUMNS],
+                         const struct pfr_member *const *members, size_t count, bool memory,
+                         double end)
 {
     for (int c = 0; c < STACK_COLUMNS; c++) {
         double most = -1;

@@ -98,8 +98,8 @@ struct pfr_stroke *pfr_panel_add(struct pfr_panel *panel, const char *key, const
 struct pfr_panel *pfr_view_panel(struct pfr_view *view, enum pfr_panel_id id);
 void pfr_view_note(struct pfr_view *view, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void pfr_view_headline(struct pfr_view *view, enum pfr_tone tone, const char *name, const char *value,
-                   const char *note);
+void pfr_view_headline(struct pfr_view *view, enum pfr_tone tone, const char *name,
+                       const char *value, const char *note);
 
 /* What stands above the panels, from the summary. */
 void pfr_view_headlines(struct pfr_view *view, const struct pfr_trace *trace, int64_t now);

@@ -41,7 +41,7 @@ static void add_memory(struct pfr_view *view, const struct pfr_facts *facts)
     snprintf(note, sizeof(note), "%s",
              source == PFR_CGROUP_MEM_PEAK           ? "charged at peak, by the kernel"
              : source == PFR_CGROUP_MEM_SAMPLED_PEAK ? "charged at most when sampled"
-                                                     : "summed over processes; shared pages repeat");
+                                                     : "a sum over processes; shared pages repeat");
     if (pfr_known(bound) && bound > 0)
         snprintf(note + strlen(note), sizeof(note) - strlen(note), "; %.0f %% of %s",
                  100 * (double)pfr_facts_value(facts, source) / (double)bound,

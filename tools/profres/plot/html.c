@@ -62,9 +62,10 @@ static void put_member(FILE *out, const char *before, const char *key, const cha
 
 static void put_line(FILE *out, const struct pfr_stroke *line, double quantum)
 {
-    static const char *const styles[] = { [PFR_STROKE_SOLID] = "solid", [PFR_STROKE_LIMIT] = "limit",
-                                          [PFR_STROKE_KEPT] = "kept",   [PFR_STROKE_STACK] = "stack",
-                                          [PFR_STROKE_BAND] = "band" };
+    static const char *const styles[] = {
+        [PFR_STROKE_SOLID] = "solid", [PFR_STROKE_LIMIT] = "limit", [PFR_STROKE_KEPT] = "kept",
+        [PFR_STROKE_STACK] = "stack", [PFR_STROKE_BAND] = "band",
+    };
 
     put_member(out, "{", "key", line->key);
     put_member(out, ",", "label", line->label);

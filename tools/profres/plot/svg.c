@@ -52,12 +52,13 @@ static void put_rule(const struct canvas *canvas, double x1, double y1, double x
 static void put_headlines(struct canvas *canvas)
 {
     const struct pfr_view *view = canvas->view;
-    double step = view->headline_count ? (double)(WIDTH - 2 * RIGHT) / (double)view->headline_count : 0;
+    size_t count = view->headline_count;
+    double step = count ? (double)(WIDTH - 2 * RIGHT) / (double)count : 0;
 
     for (size_t i = 0; i < view->headline_count; i++) {
         const struct pfr_headline *fact = &view->headlines[i];
         double x = RIGHT + (double)i * step;
-        size_t room = (size_t)(step / 5.2);
+        size_t room = (size_t)(step / 5.9);
         char note[sizeof(fact->note) + 4];
 
         snprintf(note, sizeof(note), "%.*s%s", (int)(room > 3 ? room - 1 : 2), fact->note,
@@ -92,7 +93,8 @@ static void put_top(struct canvas *canvas, const struct pfr_figure *figure)
         canvas->y = 64;
     }
     for (size_t i = 0; i < view->note_count; i++) {
-        put_text(canvas, RIGHT, canvas->y + 12, "font-size=\"11\" fill=\"" BAD "\"", view->notes[i]);
+        put_text(canvas, RIGHT, canvas->y + 12, "font-size=\"11\" fill=\"" BAD "\"",
+                 view->notes[i]);
         canvas->y += 16;
     }
     canvas->y += 8;
@@ -131,15 +133,16 @@ static void put_points(const struct canvas *canvas, const struct pfr_curve *curv
 static void put_fill(const struct canvas *canvas, const struct pfr_stroke *line, double top,
                      const struct pfr_scale *scale)
 {
+    bool band = line->style == PFR_STROKE_BAND;
     const struct pfr_bucket *first = &line->curve.buckets[0];
     const struct pfr_bucket *last = &line->curve.buckets[line->curve.count - 1];
+    double bottom = band ? line->lower.buckets[0].first.v : 0;
 
     fprintf(canvas->out, "<path fill=\"%s\" fill-opacity=\"%s\" stroke=\"none\" d=\"M%.1f %.1f",
-            pfr_palette[line->colour], line->style == PFR_STROKE_BAND ? "0.22" : "0.10",
-            x_of(canvas, first->first.t), y_in(top, scale, line->style == PFR_STROKE_BAND
-                                                               ? line->lower.buckets[0].first.v : 0));
+            pfr_palette[line->colour], band ? "0.22" : "0.10", x_of(canvas, first->first.t),
+            y_in(top, scale, bottom));
     put_points(canvas, &line->curve, top, scale, false, true);
-    if (line->style == PFR_STROKE_BAND)
+    if (band)
         put_points(canvas, &line->lower, top, scale, true, true);
     else
         fprintf(canvas->out, "L%.1f %.1f", x_of(canvas, last->last.t), top + PANEL);

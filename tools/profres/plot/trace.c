@@ -108,7 +108,7 @@ static void list_members(struct json_object *event, char *text, size_t size)
         size_t used = strlen(text);
 
         if (strcmp(key, "type") == 0 || strcmp(key, "ts") == 0 || strcmp(key, "t") == 0 ||
-            strcmp(key, "event") == 0 || strcmp(key, "name") == 0 ||
+            strcmp(key, "event") == 0 ||
             json_object_is_type(value, json_type_object) ||
             json_object_is_type(value, json_type_array))
             continue;
@@ -134,43 +134,85 @@ static void tell_exit(struct json_object *event, struct pfr_moment *moment, char
     }
 }
 
-static void take_event(struct pfr_trace *trace, struct json_object *event)
+/* "load data", and of several tasks whose phase it is. */
+static void name_phase(struct json_object *event, char *text, size_t size)
 {
-    const char *what = text_at(event, "event"), *name = text_at(event, "name");
-    char text[512] = "";
-    struct pfr_moment *moment;
-    double t, from, to;
+    const char *name = text_at(event, "name");
+    double rank;
 
-    if (!what)
-        return;
-    if (strcmp(what, "task_start") == 0) {
-        add_task(trace, event);
-        return;
-    }
-    if (strcmp(what, "phase") == 0 && number_at(event, "from", &from) &&
-        number_at(event, "to", &to) && to >= from)
-        t = from;
-    else if (number_at(event, "t", &t))
-        to = t;
-    else
-        return;
-    if (!(moment = add_moment(trace, t, to)))
-        return;
-    if (strcmp(what, "task_exit") == 0) {
+    snprintf(text, size, "%s", name ? name : "phase");
+    if (number_at(event, "rank", &rank))
+        snprintf(text + strlen(text), size - strlen(text), " (rank %.0f)", rank);
+}
+
+static void describe(struct json_object *event, const char *what, struct pfr_moment *moment)
+{
+    struct json_object *data = pfr_json_get(event, "data");
+    char text[512] = "";
+
+    if (strncmp(what, "phase", 5) == 0) {
+        name_phase(event, text, sizeof(text));
+    } else if (strcmp(what, "task_exit") == 0) {
         tell_exit(event, moment, text, sizeof(text));
     } else if (strcmp(what, "oom") == 0) {
         moment->tone = PFR_TONE_BAD;
         snprintf(text, sizeof(text), "out of memory");
         list_victims(pfr_json_get(event, "gone"), text, sizeof(text));
-    } else if (name) {
-        snprintf(text, sizeof(text), "%s", name);
     } else {
-        list_members(event, text, sizeof(text));
-        if (strcmp(what, "mark") != 0 || !text[0])
+        if (strcmp(what, "mark") != 0)
             snprintf(text, sizeof(text), "%s", what);
+        list_members(json_object_is_type(data, json_type_object) ? data : event, text,
+                     sizeof(text));
     }
-    pfr_safe_text(text, moment->text, sizeof(moment->text));
+    pfr_safe_text(text[0] ? text : what, moment->text, sizeof(moment->text));
+}
+
+/* The end of a phase: its beginning was there before, unless that line was lost. */
+static struct pfr_moment *begun(struct pfr_trace *trace, struct json_object *event)
+{
+    struct pfr_moment wanted = { 0 };
+
+    describe(event, "phase", &wanted);
+    for (size_t i = trace->moment_count; i-- > 0;)
+        if (trace->moments[i].open && strcmp(trace->moments[i].text, wanted.text) == 0)
+            return &trace->moments[i];
+    return NULL;
+}
+
+static void take_phase(struct pfr_trace *trace, struct json_object *event)
+{
+    struct pfr_moment *moment;
+    double from, to;
+
+    if (!number_at(event, "from", &from) || !number_at(event, "to", &to) || to < from)
+        return;
+    moment = begun(trace, event);
+    if (!moment && !(moment = add_moment(trace, from, to)))
+        return;
+    moment->from = from;
+    moment->to = to;
+    moment->open = false;
+    describe(event, "phase", moment);
     trace->end = fmax(trace->end, to);
+}
+
+static void take_event(struct pfr_trace *trace, struct json_object *event)
+{
+    const char *what = text_at(event, "event");
+    struct pfr_moment *moment;
+    double t;
+
+    if (!what)
+        return;
+    if (strcmp(what, "task_start") == 0) {
+        add_task(trace, event);
+    } else if (strcmp(what, "phase") == 0) {
+        take_phase(trace, event);
+    } else if (number_at(event, "t", &t) && (moment = add_moment(trace, t, t))) {
+        moment->open = strcmp(what, "phase_start") == 0;
+        describe(event, what, moment);
+        trace->end = fmax(trace->end, t);
+    }
 }
 
 /* ---- the files ---- */
@@ -354,6 +396,9 @@ int pfr_trace_load(struct pfr_trace *trace, const char *dir, const char *node, s
         return -errno;
     summary = take_summary(trace, fd, node);
     series = take_series(trace, fd, node);
+    for (size_t i = 0; i < trace->moment_count; i++)
+        if (trace->moments[i].open) /* it goes on */
+            trace->moments[i].to = trace->end;
     if (trace->task_count)
         qsort(trace->tasks, trace->task_count, sizeof(*trace->tasks), compare_rank);
     if (summary < 0 || series < 0)

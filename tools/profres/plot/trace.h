@@ -24,6 +24,7 @@ struct pfr_moment {
     double from, to; /* equal: a moment, else a phase */
     enum pfr_tone tone;
     bool routine; /* a task that ended well */
+    bool open;    /* a phase whose end is not known */
     char text[120];
 };
 
