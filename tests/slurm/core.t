@@ -76,6 +76,7 @@ is "... complete" "${got[0]}" COMPLETE
 like "... the mode of its cgroups" " $modes " "* ${got[1]} *"
 like "... its processes are from there" "${got[2]}" "$from"
 like "... it was in its step" "$path" "$place"
+echo "# $path"
 is "... measured is the step, on v2 the user's part of it" "${got[3]}" "${path%/task_0}"
 near "... the peak is the kernel's" "${got[4]}" "$step_peak" $more
 ok "... and holds what was allocated" test "${step_peak:-0}" -gt $((32 << 20))
