@@ -104,8 +104,8 @@ record() {
     name=$(jq -r '"record-\(.cgroup)-\(.kernel)-\(.slurm).json"' "$work/record")
     cp "$work/record" "$dir/$name"
     jq -rs '.[1] as $now | [.[0][] | select(.kernel == $now.kernel and .cgroup == $now.cgroup
-        and .slurm == $now.slurm)][0] as $then | if $then then
-        ($now.present - $then.present | map("+" + .)) + ($then.present - $now.present | map("-" + .))
+        and .slurm == $now.slurm)][0] as $before | if $before then
+        ($now.present - $before.present | map("+" + .)) + ($before.present - $now.present | map("-" + .))
         | join(" ") else "new: \($now.cgroup), Linux \($now.kernel), Slurm \($now.slurm)" end' \
         "$top_srcdir/docs/matrix.json" "$work/record"
 }
