@@ -72,13 +72,14 @@ static void print_end(FILE *out, struct json_object *summary)
 {
     struct json_object *tasks = pfr_json_get(summary, "tasks");
     struct json_object *task = telling_task(summary);
+    bool ended = pfr_json_get(task, "exit") || pfr_json_get(task, "signal");
     char text[32];
 
     if (!pfr_json_get(summary, "elapsed_seconds"))
         return;
     duration_text(number_at(summary, "elapsed_seconds"), text);
     fprintf(out, "  elapsed     %s", text);
-    if (!pfr_summary_is_complete(summary)) {
+    if (!pfr_summary_is_complete(summary) && !ended) {
         fputs(" when this was written\n", out);
         return;
     }
@@ -86,7 +87,7 @@ static void print_end(FILE *out, struct json_object *summary)
         (pfr_json_get(task, "signal") || number_at(task, "exit") > 0))
         fprintf(out, ", rank %d:", (int)number_at(task, "rank"));
     else
-        fputs(pfr_json_get(task, "exit") || pfr_json_get(task, "signal") ? "," : "", out);
+        fputs(ended ? "," : "", out);
     if (pfr_json_get(task, "exit"))
         fprintf(out, " exit %d", (int)number_at(task, "exit"));
     if (pfr_json_get(task, "signal"))

@@ -386,6 +386,13 @@ static int64_t elapsed(const struct pfr_snapshot *snapshot)
     return to > from ? to - from : snapshot->now - snapshot->info->start;
 }
 
+void pfr_summary_tasks(struct json_object *object, const struct pfr_snapshot *snapshot)
+{
+    if (snapshot->task_count)
+        pfr_json_add(object, "elapsed_seconds", pfr_json_value(PFR_SECONDS, elapsed(snapshot)));
+    pfr_json_add(object, "tasks", tasks_json(snapshot));
+}
+
 struct json_object *pfr_summary_json(const struct pfr_snapshot *snapshot)
 {
     struct json_object *object = json_object_new_object();

@@ -183,6 +183,9 @@ SUMMARY = [
     ("a new member of info", put(["info", "cluster"], "c1"), True),
     ("a new member of a measurement", put(["measurements", "ps_rss_total", "p999"], 1), True),
     ("a state that goes on", put(["state"], "DRAINING"), True),
+    ("what is left of a lost one", lambda d: (d.pop("sampler"), d.pop("histograms"),
+                                              d.update(state="LOST")), True),
+    ("a lost one without its tasks", lambda d: (d.pop("tasks"), d.update(state="LOST")), False),
 ]
 
 

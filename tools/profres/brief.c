@@ -42,6 +42,27 @@ static bool is_summary(const char *name)
     return name[0] != '.' && ends_with(name, ".json") && !ends_with(name, ".lost.json");
 }
 
+/* How the tasks ended, of those of which the summary does not know it. */
+static void add_ends(struct json_object *tasks, struct json_object *ended)
+{
+    static const char *const members[] = { "end_seconds", "exit", "signal" };
+
+    for (size_t i = 0; tasks && ended && i < json_object_array_length(tasks); i++) {
+        struct json_object *task = json_object_array_get_idx(tasks, i);
+
+        for (size_t k = 0; k < json_object_array_length(ended); k++) {
+            struct json_object *other = json_object_array_get_idx(ended, k), *value;
+
+            if (pfr_json_get(task, "end_seconds") ||
+                !json_object_equal(pfr_json_get(task, "rank"), pfr_json_get(other, "rank")))
+                continue;
+            for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++)
+                if ((value = pfr_json_get(other, members[m])))
+                    pfr_json_add(task, members[m], json_object_get(value));
+        }
+    }
+}
+
 /*
  * NODE.lost.json: what slurmstepd read itself when the sampler was gone. These
  * are later and of the kernel: they take the place of what was sampled. 1 when
@@ -50,7 +71,7 @@ static bool is_summary(const char *name)
 static int add_lost(int dir, const char *name, struct json_object *all)
 {
     PFR_AUTO_JSON *lost = pfr_summary_load(dir, name);
-    struct json_object *node = pfr_json_get(pfr_json_get(lost, "info"), "node");
+    struct json_object *node = pfr_json_get(pfr_json_get(lost, "info"), "node"), *elapsed;
 
     for (size_t i = 0; lost && i < json_object_array_length(all); i++) {
         struct json_object *summary = json_object_array_get_idx(all, i);
@@ -59,6 +80,9 @@ static int add_lost(int dir, const char *name, struct json_object *all)
             continue;
         json_object_object_foreach(pfr_json_get(lost, "measurements"), key, value)
             pfr_json_add(pfr_json_get(summary, "measurements"), key, json_object_get(value));
+        add_ends(pfr_json_get(summary, "tasks"), pfr_json_get(lost, "tasks"));
+        if ((elapsed = pfr_json_get(lost, "elapsed_seconds")))
+            pfr_json_add(summary, "elapsed_seconds", json_object_get(elapsed));
         return !pfr_summary_is_complete(summary);
     }
     if (lost)
@@ -89,7 +113,7 @@ static struct json_object *load(const char *path, int *complete)
 }
 
 /* A step whose directory is not there by now could not make one. */
-#define NOTHING_MS 40
+#define NOTHING_MS 25
 
 /* Until so many are complete, or all that are there; R75. */
 static struct json_object *await(const char *path, int64_t nodes, int64_t wait_ms)
@@ -107,7 +131,7 @@ static struct json_object *await(const char *path, int64_t nodes, int64_t wait_m
             (complete > 0 && complete >= (nodes ? nodes : there)))
             return all;
         json_object_put(all);
-        poll(NULL, 0, 10);
+        poll(NULL, 0, 5);
     }
 }
 

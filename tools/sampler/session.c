@@ -17,6 +17,7 @@
 #include "common/collect/shape.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
+#include "tools/sampler/lost.h"
 #include "tools/sampler/oom.h"
 #include "tools/sampler/task.h"
 
@@ -67,6 +68,7 @@ void pfr_session_release(struct pfr_session *session)
     }
     free(session->meters);
     free(session->tasks);
+    free(session->lost.tasks);
     if (session->dirfd >= 0)
         close(session->dirfd);
 }
@@ -490,7 +492,7 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
         session->state = PFR_DRAINING;
 }
 
-struct json_object *pfr_session_finish(struct pfr_session *session)
+struct json_object *pfr_session_conclude(struct pfr_session *session)
 {
     struct pfr_snapshot snapshot;
 
@@ -505,8 +507,21 @@ struct json_object *pfr_session_finish(struct pfr_session *session)
     if (!session->files_open)
         pfr_session_publish(session);
     close_window(session);
+    pfr_lost_join(session);
     session->finished = true;
     session->state = PFR_COMPLETE;
+    snapshot = take_snapshot(session);
+    return pfr_summary_json(&snapshot);
+}
+
+struct json_object *pfr_session_finish(struct pfr_session *session)
+{
+    struct pfr_snapshot snapshot;
+
+    json_object_put(pfr_session_conclude(session));
+    if (!session->finished || session->stored)
+        return NULL;
+    session->stored = true;
     snapshot = take_snapshot(session);
     pfr_series_final(&session->series, &snapshot);
     return write_summary(session);

@@ -11,6 +11,9 @@ void pfr_task_meet(struct pfr_session *session, pid_t pid);
 void pfr_task_open_meter(struct pfr_session *session, uint32_t i);
 void pfr_task_read_meter(struct pfr_session *session, uint32_t i);
 
+/* The host saw the newest task start at this time: before us, if we are late. */
+void pfr_task_began(struct pfr_session *session, int64_t when);
+
 /* Events in the series. */
 void pfr_task_started(struct pfr_session *session, const struct pfr_task *task);
 void pfr_task_ended(struct pfr_session *session, const struct pfr_task *task);
