@@ -2,8 +2,8 @@
 
   schema.py probe                        exit 0 when jsonschema is usable
   schema.py work SECONDS                 a job: CPU, memory, processes
-  schema.py check series|summary FILE    exit 1 and a line for each fault
-  schema.py agree FILE                   what a schema cannot say of a series
+  schema.py check series|summary FILE... exit 1 and a line for each fault
+  schema.py agree FILE...                what a schema cannot say of a series
   schema.py mutants series|summary FILE  "ok NAME" or "not ok NAME" a line
 The schemas are in $schema_dir.
 """
@@ -46,21 +46,26 @@ def work(seconds):
         sum(range(100000))
 
 
-def check(name, path):
-    found = documents(name, path)
-    if not found:
-        print("%s is empty" % path)
-        return 1
+def check(name, *paths):
     rules = validator(name)
     bad = 0
-    for number, document in enumerate(found, 1):
-        for fault in faults(rules, document):
-            print("%s %d: %s" % (path, number, fault))
+    for path in paths:
+        found = documents(name, path)
+        if not found:
+            print("%s is empty" % path)
             bad = 1
+        for number, document in enumerate(found, 1):
+            for fault in faults(rules, document):
+                print("%s %d: %s" % (path, number, fault))
+                bad = 1
     return bad
 
 
-def agree(path):
+def agree(*paths):
+    return max(map(agree_one, paths))
+
+
+def agree_one(path):
     """Rows fit their columns, samples their times, keys the header, windows each other."""
     found = []
     header = before = None

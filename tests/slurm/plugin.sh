@@ -80,32 +80,24 @@ is_true() {
 
 # schema COMMAND...: of tests/live/schema.py
 schema() {
-    local python
-    for python in python3 /usr/bin/python3; do
-        PYTHONDONTWRITEBYTECODE=1 schema_dir=$top_srcdir/docs \
-            "$python" -W ignore "$top_srcdir/tests/live/schema.py" probe 2>/dev/null || continue
-        PYTHONDONTWRITEBYTECODE=1 schema_dir=$top_srcdir/docs \
-            "$python" -W ignore "$top_srcdir/tests/live/schema.py" "$@"
-        return
-    done
-    return 2
+    PYTHONDONTWRITEBYTECODE=1 schema_dir=$top_srcdir/docs \
+        "${python:-python3}" -W ignore "$top_srcdir/tests/live/schema.py" "$@"
 }
 
 # valid LEAST NAME-PATTERN COMMAND...: what schema.py says of all such files of the
 # jobs' user, of which there are at least so many (1 point)
 valid() {
-    local least=$1 names=$2 file wrong="" checked=0
+    local least=$1 names=$2 files wrong python
     shift 2
     settled
-    if ! schema probe; then
+    for python in python3 /usr/bin/python3; do schema probe 2>/dev/null && break; done
+    if ! schema probe 2>/dev/null; then
         skip 1 "no python3 with jsonschema (draft 7)"
         return
     fi
-    while read -r file; do
-        checked=$((checked + 1))
-        wrong+=$(schema "$@" "$file" 2>&1)
-    done < <(find "$lab_home" -path "*/$names" -type f)
-    is "$checked files $names: schema.py $*" "$((checked >= least)):${wrong:0:2000}" 1:
+    mapfile -t files < <(find "$lab_home" -path "*/$names" -type f)
+    wrong=$(schema "$@" "${files[@]}" 2>&1)
+    is "${#files[@]} files $names: schema.py $*" "$((${#files[@]} >= least)):${wrong:0:2000}" 1:
 }
 
 # script NAME: standard input as an executable of the jobs' user
