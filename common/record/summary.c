@@ -85,6 +85,8 @@ struct json_object *pfr_info_json(const struct pfr_info *info)
     if (info->command)
         pfr_json_add(object, "command", command_json(info->command));
     pfr_json_add(object, "start", pfr_json_time(info->wall_start));
+    if (!info->have)
+        return object; /* nothing was measured: there is no how */
     pfr_json_add(object, "kernel", pfr_json_text(info->kernel));
     if (info->cpus)
         pfr_json_add(object, "node_cpus", json_object_new_int64(info->cpus));

@@ -177,6 +177,7 @@ SUMMARY = [
     ("another major version", put(["schema"], "profres-summary/2.0"), False),
     ("no info", drop("info"), False),
     ("an info without its job", drop("info", "job"), False),
+    ("an info without its interval", drop("info", "interval_seconds"), False),
     ("a task that ended nowhere", drop("tasks", 0, "end_seconds"), False),
     ("a task with two ends", put(["tasks", 0, "signal"], 9), False),
     ("a process without a pid", drop("processes", "top", 0, "pid"), False),

@@ -85,12 +85,10 @@ static void set_start(const struct pfr_session *session, struct pfr_info *info)
 /* The shape of a summary, with what little there is. */
 static struct json_object *lost_json(const struct pfr_session *session)
 {
-    static struct pfr_availability have;
     const struct pfr_options *options = &session->options;
     const struct pfr_totals *totals = &session->totals;
     struct pfr_info info = { .job = options->job, .step = options->step, .node = options->node,
-                             .kernel = "", .cgroup_mode = "", .process_source = "none",
-                             .fact_count = options->fact_count, .have = &have };
+                             .fact_count = options->fact_count };
     struct pfr_snapshot snapshot = { .info = &info, .tasks = session->lost.tasks,
                                      .task_count = session->lost.count };
     struct json_object *object = json_object_new_object(), *measured = json_object_new_object();
