@@ -2,70 +2,17 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/cleanup.h"
+#include "common/base/near.h"
 
 #define KEY_MAX 64
 
-/* Levenshtein distance of two short strings. */
-static int edit_distance(const char *a, const char *b)
+static const char *key_at(const void *list, size_t i)
 {
-    size_t la = strnlen(a, KEY_MAX), lb = strnlen(b, KEY_MAX);
-    int row[KEY_MAX + 1];
-
-    for (size_t j = 0; j <= lb; j++)
-        row[j] = (int)j;
-    for (size_t i = 1; i <= la; i++) {
-        int diagonal = row[0];
-
-        row[0] = (int)i;
-        for (size_t j = 1; j <= lb; j++) {
-            int best = diagonal + (a[i - 1] != b[j - 1]);
-
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[lb];
-}
-
-/* How unlike a key is what was typed; a key that contains it is near. */
-static int key_distance(const char *typed, const char *key)
-{
-    int distance = edit_distance(typed, key);
-
-    if (*typed && strstr(key, typed))
-        distance = distance < 3 ? distance : 3;
-    return distance;
-}
-
-static void append_nearest(const char *typed, char *text, size_t size)
-{
-    bool used[PFR_METRIC_COUNT] = { false };
-
-    for (int n = 0; n < 3; n++) {
-        int best = -1, best_distance = INT_MAX;
-
-        for (int id = 0; id < PFR_METRIC_COUNT; id++) {
-            int distance = key_distance(typed, pfr_metrics[id].key);
-
-            if (!used[id] && distance < best_distance) {
-                best = id;
-                best_distance = distance;
-            }
-        }
-        used[best] = true;
-        snprintf(text + strlen(text), size - strlen(text), "%s%s", n ? ", " : "",
-                 pfr_metrics[best].key);
-    }
+    return ((const struct pfr_metric *)list)[i].key;
 }
 
 static void add_with_bases(struct pfr_metric_set *set, enum pfr_metric_id id)
@@ -101,7 +48,7 @@ static int parse_one(struct pfr_selection *selection, const char *key, char *err
     if (found)
         return 0;
     snprintf(error, size, "no measurement is called '%.*s'; nearest: ", KEY_MAX, key);
-    append_nearest(key, error, size);
+    pfr_near_append(key, pfr_metrics, PFR_METRIC_COUNT, key_at, error, size);
     snprintf(error + strlen(error), size - strlen(error), ". 'profres metrics' lists them all");
     return -EINVAL;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/utf8.h"
 
 /* value/10^9 as decimal text: six places, rounded, no trailing zeros. */
 static void format_nano(int64_t nano, char *text, size_t size)
@@ -66,32 +67,16 @@ bool pfr_json_get_value(struct json_object *object, enum pfr_unit unit, int64_t 
     return true;
 }
 
-/* The length of the well-formed UTF-8 character at p, 0 when there is none. */
-static int utf8_length(const unsigned char *p)
-{
-    static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    int n = *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : *p >> 3 == 30 ? 4 : 0;
-    uint32_t code = n == 1 ? *p : *p & (0xffu >> (n + 1));
-
-    for (int i = 1; i < n; i++) {
-        if (p[i] >> 6 != 2)
-            return 0;
-        code = code << 6 | (p[i] & 0x3f);
-    }
-    if (n == 0 || code < smallest[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        return 0;
-    return n;
-}
-
 struct json_object *pfr_json_text(const char *text)
 {
     char *copy = strdup(text);
     struct json_object *object;
+    uint32_t code;
 
     if (!copy)
         return NULL;
     for (char *p = copy; *p;) {
-        int n = utf8_length((unsigned char *)p);
+        int n = pfr_utf8_decode(p, &code);
 
         if (n == 0)
             *p = '?';

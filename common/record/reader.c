@@ -31,8 +31,7 @@ void pfr_reader_release(struct pfr_reader *reader)
     memset(reader, 0, sizeof(*reader));
 }
 
-/* A JSON object that fills the text, or NULL. */
-static struct json_object *parse_object(const char *text, size_t length)
+struct json_object *pfr_object_parse(const char *text, size_t length)
 {
     struct json_tokener *tokener = json_tokener_new();
     struct json_object *object;
@@ -59,7 +58,7 @@ int pfr_reader_next(struct pfr_reader *reader, struct json_object **object)
             reader->torn = true;
             return 0;
         }
-        if ((size_t)n <= PFR_LINE_MAX && (*object = parse_object(reader->line, (size_t)n)))
+        if ((size_t)n <= PFR_LINE_MAX && (*object = pfr_object_parse(reader->line, (size_t)n)))
             return 1;
         reader->malformed++;
     }
@@ -90,7 +89,7 @@ struct json_object *pfr_summary_load(int dirfd, const char *name)
     text = malloc((size_t)st.st_size + 1);
     if (!text || (n = read(fd, text, (size_t)st.st_size)) < 0)
         return NULL;
-    object = parse_object(text, (size_t)n);
+    object = pfr_object_parse(text, (size_t)n);
     if (!object)
         errno = EBADMSG;
     return object;

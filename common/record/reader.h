@@ -27,6 +27,9 @@ void pfr_reader_release(struct pfr_reader *reader);
 /* 1 and a new object (json_object_put it), 0 at the end, -errno. */
 int pfr_reader_next(struct pfr_reader *reader, struct json_object **object);
 
+/* A JSON object that fills the text (json_object_put it), or NULL. */
+struct json_object *pfr_object_parse(const char *text, size_t length);
+
 /* The "type" of a line, "" when it has none. */
 const char *pfr_line_type(struct json_object *object);
 

@@ -13,6 +13,8 @@
 #       $vm_seconds, 125: the kernel did not come up, $vm_why says why
 #   vm_test KIND SCRIPT ARG...
 #       the same for a test in TAP, and the end of the shell
+#   vm_slurm KIND NAME...
+#       the same for tests/slurm/NAME.t, one after the other in one boot
 #
 # Inside, the host's files can be read and not written; /tmp, /run and /dev/shm
 # are empty and of memory, and what is put there is gone at the end. What is
@@ -106,7 +108,7 @@ vm_run() {
     shift
     vm_box=$(mktemp -d "${work:?}/$kind.XXXXXX") || return 125
     printf '%q ' bash "$@" >"$vm_box/command"
-    { export -p | grep -E '^declare -x (PATH|LC_ALL|top_srcdir|top_builddir)='; } >"$vm_box/environment"
+    { export -p | grep -E '^declare -x (PATH|LC_ALL|LAB_PATIENCE|top_srcdir|top_builddir)='; } >"$vm_box/environment"
     vm_write_init "$kind" "${top_srcdir:?}" "${top_builddir:?}"
     # its memory is a file: on /dev/shm when nothing else is said
     env -u TMPDIR -u TMP -u TEMP setsid bash -c "$("${kind}_command")" \
@@ -131,7 +133,7 @@ vm_test() {
     local status
 
     vm_available "$1" || { echo "1..0 # SKIP $vm_why" && exit 0; }
-    export top_srcdir top_builddir
+    export top_srcdir top_builddir LAB_PATIENCE
     vm_run "$@"
     status=$?
     case $status in
@@ -139,4 +141,21 @@ vm_test() {
     125) echo "1..0 # SKIP $vm_why" && exit 0 ;;
     esac
     exit "$status"
+}
+
+vm_slurm() {
+    local kind=$1 why
+    shift
+    vm_available "$kind" || { echo "1..0 # SKIP $vm_why" && exit 0; } # not in vain
+    why=$(vm_slurm_missing)
+    [ -z "$why" ] || { echo "1..0 # SKIP $why" && exit 0; }
+    vm_test "$kind" "$top_srcdir/tests/lab/several" "${@/#/tests/slurm/}"
+}
+
+vm_slurm_missing() {
+    local need
+    for need in slurmctld slurmd munged srun jq; do
+        PATH=$PATH:/usr/sbin:/sbin type -P "$need" >/dev/null || { echo "there is no $need" && return; }
+    done
+    [ -e "$top_builddir/.libs/profile_res.so" ] || echo "the plugin was not built (no slurm/spank.h)"
 }

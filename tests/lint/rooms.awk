@@ -9,6 +9,7 @@ BEGIN {
     rooms["common/metric"] = "common/base common/metric"
     rooms["common/collect"] = "common/base common/metric common/collect"
     rooms["common/record"] = "common/base common/metric common/record"
+    rooms["common/judge"] = "common/base common/metric common/record common/judge"
     rooms["tools/sampler"] = "common/* tools/sampler"
     # the report needs base, metric and record; 'run' and 'metrics' look at the
     # host themselves, so collect is allowed too, but never the sampler
@@ -148,7 +149,7 @@ function library_of(header)
         return "ncurses"
     if (header ~ /^cmocka/)
         return "cmocka"
-    if (header in libc || header ~ /^(sys|linux|asm|sanitizer)\//)
+    if (header in libc || header ~ /^(sys|linux|asm|sanitizer)\// || header == "emmintrin.h")
         return "libc"
     return ""
 }

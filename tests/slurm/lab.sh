@@ -18,7 +18,8 @@ lab_nodes=() # names of its nodes, made for this lab alone
 lab_user=()  # command prefix: as the user, in lab_home, bounded (see lab_as_user)
 lab_root=()  # command prefix: as root, bounded
 lab_why=     # why the last function failed
-lab_seconds=${lab_seconds:-60} # how long one client command may run
+lab_patience=${LAB_PATIENCE:-1} # all that is waited for here takes so many times as long
+lab_seconds=${lab_seconds:-$((60 * lab_patience))} # how long one client command may run
 
 lab_mount=/sys/fs/cgroup
 lab_slice=$lab_mount/system.slice # on cgroup v2: where Slurm is when systemd is not asked
@@ -105,7 +106,7 @@ lab_unified_make() {
 
 # lab_until SECONDS COMMAND...: waits for a condition, not for a time
 lab_until() {
-    local end=$(($(lab_clock) + $1 * 1000))
+    local end=$(($(lab_clock) + $1 * 1000 * lab_patience))
     shift
     until "$@" >/dev/null 2>&1; do
         [ "$(lab_clock)" -lt $end ] || return 1
@@ -321,7 +322,7 @@ lab_daemon() {
 
 # lab_up NAME SECONDS COMMAND...: until the condition holds or the daemon ends
 lab_up() {
-    local name=$1 end=$(($(lab_clock) + $2 * 1000))
+    local name=$1 end=$(($(lab_clock) + $2 * 1000 * lab_patience))
     shift 2
     until "$@" >/dev/null 2>&1; do
         lab_why="$name ended"

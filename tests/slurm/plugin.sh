@@ -105,3 +105,55 @@ script() {
     cat >"$lab_home/$1"
     chmod 755 "$lab_home/$1"
 }
+
+# self: the job self.sh, which sees at its end what its own cgroups say. The
+# step's peak has been reached by then, and of CPU it uses but a little more.
+self() {
+    script self.sh <<'EOF'
+#!/bin/bash
+# [-m MB] [-s LOOPS] [-x STATUS] [NAME]: uses memory and CPU, writes what it has used
+megabytes=0 loops=0 status=0 memory=
+while getopts m:s:x: o; do
+    case $o in m) megabytes=$OPTARG ;; s) loops=$OPTARG ;; *) status=$OPTARG ;; esac
+done
+shift $((OPTIND - 1))
+[ "$megabytes" = 0 ] || head -c "${megabytes}M" /dev/zero | tail >/dev/null
+for ((i = 0; i < loops; i++)); do :; done
+while IFS=: read -r _ controllers path; do
+    case ,$controllers, in
+    ,,) unified=$path ;;
+    *,memory,*) memory=$path ;;
+    *,cpuacct,*) cpuacct=$path ;;
+    esac
+done </proc/self/cgroup
+if [ -n "$memory" ]; then
+    path=$memory m=/sys/fs/cgroup/memory$memory c=/sys/fs/cgroup/cpuacct$cpuacct
+    read -r step_peak <"${m%/task_*}/memory.max_usage_in_bytes"
+    read -r task_peak <"$m/memory.max_usage_in_bytes"
+    read -r task_cpu <"$c/cpuacct.usage"
+    read -r step_cpu <"${c%/task_*}/cpuacct.usage"
+else
+    path=$unified d=/sys/fs/cgroup$unified
+    read -r step_peak <"${d%/task_*}/memory.peak"
+    read -r task_peak <"$d/memory.peak"
+    read -r _ task_cpu <"$d/cpu.stat"
+    read -r _ step_cpu <"${d%/task_*}/cpu.stat"
+    task_cpu+=000 step_cpu+=000
+fi
+echo "$path $step_peak $task_peak $step_cpu $task_cpu" >"${1:-self}.$SLURM_PROCID"
+exit "$status"
+EOF
+}
+
+# seen NAME RANK: of self.sh: $path, $step_peak and $task_peak in bytes,
+# $step_cpu and $task_cpu in seconds
+seen() {
+    path='' step_peak='' task_peak='' step_cpu='' task_cpu=''
+    read -r path step_peak task_peak step_cpu task_cpu <"$lab_home/$1.$2"
+    step_cpu=$(seconds "$step_cpu") task_cpu=$(seconds "$task_cpu")
+}
+
+# what a job uses of CPU after its last look, in seconds
+moment=$((50 * lab_patience))e-3
+
+seconds() { printf '%d.%09d' $((${1:-0} / 1000000000)) $((${1:-0} % 1000000000)); } # of ns

@@ -14,6 +14,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/parse.h"
 
 extern char **environ;
 
@@ -141,4 +142,39 @@ bool pfr_ask_job_place(const char *job, struct pfr_job_place *place)
 {
     memset(place, 0, sizeof(*place));
     return ask_scontrol(job, place) || (memset(place, 0, sizeof(*place)), ask_sacct(job, place));
+}
+
+/* [DAYS-][[HOURS:]MINUTES:]SECONDS to nanoseconds; -1 for UNLIMITED, INVALID and the like. */
+static int64_t time_of(const char *text)
+{
+    int64_t days = 0, seconds = 0, part;
+
+    if (strchr(text, '-') && (!pfr_parse_digits(&text, &days) || *text++ != '-'))
+        return -1;
+    for (int i = 0; i < 3; i++) {
+        if (!pfr_parse_digits(&text, &part) || part > 1000000 || days > 100000)
+            return -1;
+        seconds = 60 * seconds + part;
+        if (*text != ':')
+            break;
+        text++;
+    }
+    return *text ? -1 : (86400 * days + seconds) * PFR_NS_PER_S;
+}
+
+bool pfr_ask_job_now(const char *job, struct pfr_job_now *now)
+{
+    char id[64], limit[32], left[32];
+    const char *argv[] = { "squeue", "-h", "-j", id, "-o", "%T|%l|%L|%r", NULL };
+    PFR_AUTO_FREE char *text = NULL;
+
+    snprintf(id, sizeof(id), "%.*s", (int)strcspn(job, "."), job);
+    *now = (struct pfr_job_now){ .limit = -1, .left = -1 };
+    text = pfr_ask(argv, PFR_ASK_MS);
+    if (!text || sscanf(text, "%31[^|\n]|%31[^|\n]|%31[^|\n]|%63[^\n]", now->state, limit, left,
+                        now->reason) < 3)
+        return false;
+    now->limit = time_of(limit);
+    now->left = time_of(left);
+    return true;
 }

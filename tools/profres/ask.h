@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * What the command wrote to its standard output (to be freed), or NULL when it
@@ -21,5 +22,13 @@ struct pfr_job_place {
 
 /* From scontrol while the job is known there, else from sacct; false: neither knows. */
 bool pfr_ask_job_place(const char *job, struct pfr_job_place *place);
+
+struct pfr_job_now {
+    char state[32], reason[64];  /* "PENDING", "Resources"; "" */
+    int64_t limit, left;         /* of its time, in nanoseconds; < 0: none, or not known */
+};
+
+/* As squeue says it, so for jobs that have not ended only; `job` may be 4711, 4711_3 or 4711.0. */
+bool pfr_ask_job_now(const char *job, struct pfr_job_now *now);
 
 #endif

@@ -103,34 +103,120 @@ static char *job_of(const char *directory, int *restart)
     return job;
 }
 
+/* ---- names of nodes ------------------------------------------------------ */
+
+static int by_name(const void *a, const void *b)
+{
+    return pfr_name_compare(*(char *const *)a, *(char *const *)b);
+}
+
+struct names {
+    char **list;
+    size_t count, room;
+};
+
+static void add_name(struct names *names, const char *name, size_t length)
+{
+    if (names->count == names->room) {
+        size_t room = names->room ? 2 * names->room : 8;
+        char **list = realloc(names->list, room * sizeof(*list));
+
+        if (!list)
+            return;
+        names->list = list;
+        names->room = room;
+    }
+    names->list[names->count] = strndup(name, length);
+    names->count += names->list[names->count] != NULL;
+}
+
+/* A node has up to three files, and so its name up to three times. */
+static size_t drop_repeated(char **names, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (kept && strcmp(names[kept - 1], names[i]) == 0)
+            free(names[i]);
+        else
+            names[kept++] = names[i];
+    }
+    return kept;
+}
+
+/* One block: the pointers, then what they point to. */
+static char **pack(char **names, size_t count)
+{
+    size_t bytes = (count + 1) * sizeof(*names);
+    char **block, *text;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += strlen(names[i]) + 1;
+    block = malloc(bytes);
+    if (!block)
+        return NULL;
+    text = (char *)(block + count + 1);
+    for (size_t i = 0; i < count; i++) {
+        block[i] = text;
+        text = stpcpy(text, names[i]) + 1;
+    }
+    block[count] = NULL;
+    return block;
+}
+
+static void names_release(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->list[i]);
+    free(names->list);
+}
+
+/* Sorted, each once, in one block; the names are released. */
+static char **names_pack(struct names *names)
+{
+    char **block;
+
+    if (names->count > 1)
+        qsort(names->list, names->count, sizeof(*names->list), by_name);
+    names->count = drop_repeated(names->list, names->count);
+    block = pack(names->list, names->count);
+    names_release(names);
+    return block;
+}
+
+/* ---- directories --------------------------------------------------------- */
+
 /* Where the walk is: the path as typed, and what it is really called. */
 struct walk {
     struct pfr_finds *finds;
     const char *step; /* only this one; NULL: all */
+    int depth;        /* at which it began */
     char path[PATH_MAX], name[PATH_MAX];
 };
 
-static int add(struct walk *walk, const char *node)
+/* `nodes` becomes the find's, which has all of them, or only the `node`. */
+static int add(struct walk *walk, const char *node, char **nodes)
 {
     struct pfr_finds *finds = walk->finds;
     struct pfr_found *found;
     char *step = strrchr(walk->name, '/');
 
-    if (walk->step && strcmp(step + 1, walk->step) != 0)
-        return 0;
     if (finds->count == finds->room) {
         size_t room = finds->room ? 2 * finds->room : 16;
 
         found = realloc(finds->found, room * sizeof(*found));
-        if (!found)
+        if (!found) {
+            free(nodes);
             return -ENOMEM;
+        }
         finds->found = found;
         finds->room = room;
     }
     found = &finds->found[finds->count];
     *found = (struct pfr_found){ .dir = strdup(walk->path),
                                  .step = strdup(step + 1),
-                                 .node = node ? strndup(node, node_length(node)) : NULL };
+                                 .node = node ? strndup(node, node_length(node)) : NULL,
+                                 .nodes = nodes };
     *step = '\0';
     found->job = job_of(base_name(walk->name), &found->restart);
     *step = '/';
@@ -161,35 +247,66 @@ static int walk_to(struct walk *walk, const char *entry, int depth)
     return r;
 }
 
-/* A directory with files of ours is a step's; else its directories are looked into. */
+/* Only what was named or is a profile: others may keep their directories to themselves. */
+static void say_denied(const struct walk *walk, int depth, int error)
+{
+    if (walk->finds->denied && error != ENOENT && error != ENOTDIR &&
+        (depth == walk->depth || strstr(walk->name, ".profres")))
+        walk->finds->denied(walk->path, error, walk->finds->denied_arg);
+}
+
+/* As Slurm names them: what has such a name, and files that could be ours, is a step's directory. */
+static bool is_step_name(const char *name)
+{
+    int64_t number;
+
+    return pfr_parse_int(name, &number) || strcmp(name, "batch") == 0 ||
+           strcmp(name, "interactive") == 0 || strcmp(name, "extern") == 0;
+}
+
+static bool may_be_directory(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN ||
+                                       entry->d_type == DT_LNK);
+}
+
+/*
+ * Looks into the directories of a directory that is not a step's. Any other
+ * that has files like ours is taken for one only when it was named and has
+ * nothing below: people keep JSON files of their own beside their jobs.
+ */
 static int walk_into(struct walk *walk, int depth)
 {
     PFR_AUTO_DIR *dir = opendir(walk->path);
+    const char *base = base_name(walk->name);
+    bool step = is_step_name(base), is_it;
+    struct names names = { 0 };
     struct dirent *entry;
-    int count = 0, r;
+    int count = 0, r = 0;
 
-    while (dir && (entry = readdir(dir)))
-        if (entry->d_type != DT_DIR && node_length(entry->d_name))
-            return add(walk, NULL);
-    if (!dir || depth == 0)
-        return 0;
-    rewinddir(dir);
-    while ((entry = readdir(dir))) {
-        if (entry->d_name[0] == '.' ||
-            (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK))
-            continue;
-        r = walk_to(walk, entry->d_name, depth - 1);
-        if (r < 0)
-            return r;
-        count += r;
+    if (!dir)
+        say_denied(walk, depth, errno);
+    while (dir && r >= 0 && (entry = readdir(dir))) {
+        size_t length = entry->d_type == DT_DIR ? 0 : node_length(entry->d_name);
+
+        if (length)
+            add_name(&names, entry->d_name, length);
+        else if (depth > 0 && !(step && names.count) && may_be_directory(entry))
+            r = walk_to(walk, entry->d_name, depth - 1);
+        count += r > 0 ? r : 0;
     }
-    return count;
+    is_it = r >= 0 && names.count && (step || (count == 0 && depth == walk->depth)) &&
+            (!walk->step || strcmp(base, walk->step) == 0);
+    if (is_it)
+        return add(walk, NULL, names_pack(&names));
+    names_release(&names);
+    return r < 0 ? r : count;
 }
 
 /* `path` as it was typed, without what a shell's completion left behind it. */
 static int find_path(struct pfr_finds *finds, const char *path, const char *step, int depth)
 {
-    struct walk walk = { .finds = finds, .step = step };
+    struct walk walk = { .finds = finds, .step = step, .depth = depth };
     struct stat status;
     const char *node = NULL;
     size_t length = strlen(path);
@@ -212,7 +329,7 @@ static int find_path(struct pfr_finds *finds, const char *path, const char *step
     }
     if (!realpath(walk.path, walk.name))
         return 0;
-    return node ? add(&walk, node) : walk_into(&walk, depth);
+    return node ? add(&walk, node, NULL) : walk_into(&walk, depth);
 }
 
 /* ---- jobs ---------------------------------------------------------------- */
@@ -340,6 +457,21 @@ static int find_in_path(struct pfr_finds *finds, const struct wanted *wanted)
     return r;
 }
 
+static bool place_of(struct pfr_finds *finds, const char *job, struct pfr_job_place *place)
+{
+    if (finds->told && strcmp(finds->told->job, job) == 0) {
+        *place = finds->told->place;
+        return true;
+    }
+    if (finds->mute || !pfr_ask_job_place(job, place))
+        return false;
+    if (finds->told) {
+        snprintf(finds->told->job, sizeof(finds->told->job), "%s", job);
+        finds->told->place = *place;
+    }
+    return true;
+}
+
 static int find_job(struct pfr_finds *finds, const char *text)
 {
     struct wanted wanted;
@@ -351,7 +483,7 @@ static int find_job(struct pfr_finds *finds, const char *text)
     r = find_in(finds, "", &wanted);
     if (r == 0)
         r = find_in_path(finds, &wanted);
-    if (r == 0 && pfr_ask_job_place(wanted.job, &told)) {
+    if (r == 0 && place_of(finds, wanted.job, &told)) {
         /* a member of an array has a number of its own beside array_index */
         if (*told.array_job && strcmp(told.array_job, wanted.job) != 0) {
             snprintf(wanted.job, sizeof(wanted.job), "%s", told.array_job);
@@ -368,6 +500,7 @@ static void release_found(struct pfr_found *found)
     free(found->job);
     free(found->step);
     free(found->node);
+    free(found->nodes);
 }
 
 /* Of several runs of one job only the last, as sacct does without -D. */
@@ -467,79 +600,16 @@ void pfr_finds_release(struct pfr_finds *finds)
     *finds = (struct pfr_finds){ 0 };
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return pfr_name_compare(*(char *const *)a, *(char *const *)b);
-}
-
-/* False when there is no memory. */
-static bool add_name(char ***names, size_t *count, size_t *room, const char *name, size_t length)
-{
-    if (*count == *room) {
-        size_t more = *room ? 2 * *room : 16;
-        char **grown = realloc(*names, more * sizeof(**names));
-
-        if (!grown)
-            return false;
-        *names = grown;
-        *room = more;
-    }
-    (*names)[*count] = strndup(name, length);
-    return (*names)[*count] && ++*count;
-}
-
-/* A node has up to three files, and so its name up to three times. */
-static size_t drop_repeated(char **names, size_t count)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (kept && strcmp(names[kept - 1], names[i]) == 0)
-            free(names[i]);
-        else
-            names[kept++] = names[i];
-    }
-    return kept;
-}
-
-/* One block: the pointers, then what they point to. */
-static char **pack(char **names, size_t count)
-{
-    size_t bytes = (count + 1) * sizeof(*names);
-    char **block, *text;
-
-    for (size_t i = 0; i < count; i++)
-        bytes += strlen(names[i]) + 1;
-    block = malloc(bytes);
-    if (!block)
-        return NULL;
-    text = (char *)(block + count + 1);
-    for (size_t i = 0; i < count; i++) {
-        block[i] = text;
-        text = stpcpy(text, names[i]) + 1;
-    }
-    block[count] = NULL;
-    return block;
-}
-
 char **pfr_found_nodes(const struct pfr_found *found)
 {
     PFR_AUTO_DIR *dir = opendir(found->dir);
+    struct names names = { 0 };
     struct dirent *entry;
-    char **names = NULL, **block;
-    size_t count = 0, room = 0;
 
     if (found->node)
-        add_name(&names, &count, &room, found->node, strlen(found->node));
+        add_name(&names, found->node, strlen(found->node));
     while (!found->node && dir && (entry = readdir(dir)))
         if (node_length(entry->d_name))
-            add_name(&names, &count, &room, entry->d_name, node_length(entry->d_name));
-    if (count)
-        qsort(names, count, sizeof(*names), by_name);
-    count = drop_repeated(names, count);
-    block = pack(names, count);
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
-    return block;
+            add_name(&names, entry->d_name, node_length(entry->d_name));
+    return names_pack(&names);
 }

@@ -13,18 +13,32 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "tools/profres/ask.h"
+
 struct pfr_found {
     char *dir;  /* of the step: NODE.json and NODE.jsonl are in it */
     char *job;  /* "4711", "4711_3", "run-14426": as its directory says */
     char *step; /* "0", "batch", "interactive" */
     char *node; /* when a file of one node was named; else NULL: all */
+    char **nodes; /* those that were there, as pfr_found_nodes() has them; NULL: not known yet */
     int restart;
+};
+
+/* What Slurm said of a job, for who looks again and again. */
+struct pfr_told {
+    char job[64]; /* "": it was not asked yet, or did not know */
+    struct pfr_job_place place;
 };
 
 struct pfr_finds {
     struct pfr_found *found;
     size_t count, room;
-    bool restarts; /* set before: earlier runs of a requeued job, too */
+    /* set before: */
+    bool restarts;         /* earlier runs of a requeued job, too */
+    struct pfr_told *told; /* where to keep Slurm's answer, which is asked for once then */
+    bool mute;             /* Slurm is not asked */
+    void (*denied)(const char *path, int error, void *arg); /* a directory that cannot be read */
+    void *denied_arg;
 };
 
 /*

@@ -11,7 +11,10 @@ static const struct {
     const char *help;
 } commands[] = {
     { "run", pfr_command_run, "run a command and measure it" },
+    { "report", pfr_command_report, "how a job went, why it failed, what to ask for next time" },
+    { "ls", pfr_command_ls, "list the runs that were measured" },
     { "brief", pfr_command_brief, "a few lines about a step that was measured" },
+    { "top", pfr_command_top, "watch a running step" },
     { "metrics", pfr_command_metrics, "list what can be measured, and what can be measured here" },
 };
 

@@ -7,7 +7,10 @@
 
 /* argv[0] is the subcommand; the exit status. */
 int pfr_command_run(int argc, char **argv);
+int pfr_command_report(int argc, char **argv);
+int pfr_command_ls(int argc, char **argv);
 int pfr_command_brief(int argc, char **argv);
 int pfr_command_metrics(int argc, char **argv);
+int pfr_command_top(int argc, char **argv);
 
 #endif

@@ -25,9 +25,8 @@
 #include "common/base/clock.h"
 #include "common/base/control.h"
 #include "common/base/parse.h"
+#include "common/judge/brief.h"
 #include "common/metric/select.h"
-#include "common/record/reader.h"
-#include "common/record/brief.h"
 #include "tools/profres/cage.h"
 #include "tools/profres/profres.h"
 
@@ -60,7 +59,8 @@ struct run {
     struct rusage usage;
     bool over, refused;
     char *parts; /* of the summary, as they come */
-    struct json_object *final;
+    struct pfr_facts facts; /* of the final summary ... */
+    bool final;             /* ... when it came */
 };
 
 static void print_help(FILE *out)
@@ -313,7 +313,8 @@ static int hear(struct run *run, const char *wanted, int timeout_ms)
         collect(run, text + 5);
     if (strncmp(text, "final ", 6) == 0) {
         collect(run, text + 6);
-        run->final = json_tokener_parse(run->parts ? run->parts : "");
+        run->final = run->parts &&
+                     pfr_facts_parse(&run->facts, run->parts, strlen(run->parts)) == 0;
     }
     return wanted && strncmp(text, wanted, strlen(wanted)) == 0;
 }
@@ -468,16 +469,20 @@ static void conclude(struct run *run)
 static void report(struct run *run)
 {
     char path[PATH_MAX + 300], files[PATH_MAX + 600];
+    PFR_AUTO_FD dir = -1;
     bool on_disk;
 
     snprintf(path, sizeof(path), "%s/0/%s.json", run->dir, run->node);
     on_disk = access(path, R_OK) == 0;
-    if (!run->final && on_disk)
-        run->final = pfr_summary_load(AT_FDCWD, path);
+    if (!run->final && on_disk) {
+        *strrchr(path, '/') = '\0';
+        dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        run->final = dir >= 0 && pfr_facts_load(&run->facts, dir, run->node) > 0;
+    }
     snprintf(files, sizeof(files), "%s/0/%s.json and .jsonl", run->dir, run->node);
     if (run->final && !run->quiet)
-        pfr_brief_print(stderr, run->final, on_disk ? files : NULL);
-    json_object_put(run->final);
+        pfr_brief_print(stderr, &run->facts, on_disk ? files : NULL,
+                        pfr_clock_ns(CLOCK_REALTIME));
     free(run->parts);
 }
 

@@ -10,10 +10,11 @@
 #include <sys/stat.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "common/base/control.h"
 #include "common/base/log.h"
 #include "common/base/parse.h"
-#include "common/record/brief.h"
+#include "common/judge/brief.h"
 #include "common/record/json.h"
 #include "tools/sampler/lost.h"
 #include "tools/sampler/oom.h"
@@ -135,13 +136,17 @@ static void say_brief(const struct pfr_session *session, int control, struct jso
     PFR_AUTO_FREE char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
+    const char *line_of = pfr_json_line(summary);
+    struct pfr_facts facts;
     char files[PATH_MAX + 600], *save = NULL;
 
     if (!out)
         return;
     snprintf(files, sizeof(files), "%s/%s", session->options.dir ? session->options.dir : "",
              session->options.step);
-    pfr_brief_print(out, summary, session->dirfd >= 0 ? files : NULL);
+    if (pfr_facts_parse(&facts, line_of, strlen(line_of)) == 0)
+        pfr_brief_print(out, &facts, session->dirfd >= 0 ? files : NULL,
+                        pfr_clock_ns(CLOCK_REALTIME));
     fclose(out);
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         pfr_control_send(control, "say %s", line);

@@ -195,6 +195,14 @@ static void close_window(struct pfr_session *session)
     offer_living(session);
 }
 
+/* The tasks' own cgroups, once a window: who watches the step wants to compare them. */
+static void read_meters(struct pfr_session *session)
+{
+    for (uint32_t i = 0; i < session->task_count; i++)
+        if (!session->tasks[i].ended)
+            pfr_task_read_meter(session, i);
+}
+
 /* Windows end at fixed times; one that was missed is not made up for. */
 static void end_window_if_due(struct pfr_session *session)
 {
@@ -203,6 +211,7 @@ static void end_window_if_due(struct pfr_session *session)
     if (now < session->window_end)
         return;
     close_window(session);
+    read_meters(session);
     pfr_session_publish(session);
     while (session->window_end <= now)
         session->window_end += session->options.window;
@@ -501,9 +510,7 @@ struct json_object *pfr_session_conclude(struct pfr_session *session)
     /* The last task's end has just been read; without one, read now. */
     if (session->state == PFR_LIVE)
         take_sample(session);
-    for (uint32_t i = 0; i < session->task_count; i++)
-        if (!session->tasks[i].ended)
-            pfr_task_read_meter(session, i);
+    read_meters(session);
     if (!session->files_open)
         pfr_session_publish(session);
     close_window(session);

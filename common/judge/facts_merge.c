@@ -1,0 +1,232 @@
+/* The nodes of a step, or of all steps of a job, put together. */
+#include <string.h>
+
+#include "common/judge/facts.h"
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return !pfr_known(a) || (pfr_known(b) && b > a) ? b : a;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return !pfr_known(a) || (pfr_known(b) && b < a) ? b : a;
+}
+
+/* A better source comes before a larger number: they are not comparable (R32). */
+static bool needs_more(const struct pfr_facts *a, const struct pfr_facts *b)
+{
+    enum pfr_metric_id source = pfr_facts_memory_source(a), other = pfr_facts_memory_source(b);
+
+    if (source == PFR_METRIC_NONE || other == PFR_METRIC_NONE)
+        return other == PFR_METRIC_NONE && source != PFR_METRIC_NONE;
+    if (source != other)
+        return source == PFR_CGROUP_MEM_PEAK ||
+               (source == PFR_CGROUP_MEM_SAMPLED_PEAK && other == PFR_PS_RSS_TOTAL);
+    return pfr_facts_value(a, source) > pfr_facts_value(b, source);
+}
+
+/* Totals are sums, but only of what all have; memory stays that of the node that is named. */
+static void merge_stats(struct pfr_facts *merged, const struct pfr_facts *nodes, size_t count)
+{
+    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
+        struct pfr_stats *stats = &merged->stats[id - PFR_PID_END];
+        bool sum = pfr_metrics[id].kind == PFR_COUNTER || id == PFR_RUSAGE_CPU_SECONDS;
+        int64_t total = 0;
+
+        for (size_t i = 0; i < count; i++)
+            total = pfr_plus(total, sum ? pfr_facts_value(&nodes[i], (enum pfr_metric_id)id) : 0);
+        if (pfr_metrics[id].kind == PFR_COUNTER)
+            stats->total = total;
+        else if (sum)
+            stats->max = total;
+        else if (pfr_metrics[id].unit != PFR_BYTES)
+            /* rates and counts of several nodes were not taken at the same time */
+            memcpy(stats, &(struct pfr_stats){ PFR_ABSENT, PFR_ABSENT, PFR_ABSENT, PFR_ABSENT,
+                                               PFR_ABSENT, PFR_ABSENT, PFR_ABSENT, PFR_ABSENT,
+                                               PFR_ABSENT, PFR_ABSENT }, sizeof(*stats));
+    }
+}
+
+static void merge_spread(struct pfr_spread *to, const struct pfr_spread *from)
+{
+    if (pfr_known(from->max) && (!pfr_known(to->max) || from->max > to->max)) {
+        to->max = from->max;
+        to->max_rank = from->max_rank;
+    }
+    if (pfr_known(from->min) && (!pfr_known(to->min) || from->min < to->min)) {
+        to->min = from->min;
+        to->min_rank = from->min_rank;
+    }
+}
+
+/* The first that failed; without one, the end of any. */
+static void merge_end(struct pfr_facts *merged, const struct pfr_facts *node)
+{
+    bool failed = pfr_known(node->tasks_failed) && node->tasks_failed > 0;
+    bool had = pfr_known(merged->failed_at) || pfr_known(merged->signal) ||
+               (pfr_known(merged->exit) && merged->exit != 0);
+
+    if (failed ? had && !(node->failed_at < merged->failed_at) : had || pfr_known(merged->exit))
+        return;
+    merged->exit = node->exit;
+    merged->signal = node->signal;
+    merged->rank = node->rank;
+    merged->failed_at = node->failed_at;
+}
+
+static void add_node(struct pfr_facts *merged, const struct pfr_facts *node)
+{
+    /* a sum of what is known; absent in one is absent in the sum */
+    const struct { int64_t *to, from; } sums[] = {
+        { &merged->tasks, node->tasks },
+        { &merged->tasks_ended, node->tasks_ended },
+        { &merged->tasks_failed, node->tasks_failed },
+        { &merged->processes_seen, node->processes_seen },
+        { &merged->samples, node->samples },
+        { &merged->pending, node->pending },
+        { &merged->sampler_cpu, node->sampler_cpu },
+        { &merged->cpus, node->cpus },
+    };
+
+    for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+        *sums[i].to = pfr_plus(*sums[i].to, sums[i].from);
+    merged->nodes++;
+    merged->windows = larger(merged->windows, node->windows);
+    merged->late_ticks = larger(merged->late_ticks, node->late_ticks);
+    merged->write_errors = larger(merged->write_errors, node->write_errors);
+    merged->lost_windows = larger(merged->lost_windows, node->lost_windows);
+    merged->counter_falls = larger(merged->counter_falls, node->counter_falls);
+    merged->progress = node->progress < merged->progress ? node->progress : merged->progress;
+    merged->elapsed = larger(merged->elapsed, node->elapsed);
+    merged->start = smaller(merged->start, node->start);
+    merged->written = smaller(merged->written, node->written);
+    merged->cores_per_task = larger(merged->cores_per_task, node->cores_per_task);
+    merged->newer_schema |= node->newer_schema;
+    merge_spread(&merged->task_mem, &node->task_mem);
+    merge_spread(&merged->task_cpu, &node->task_cpu);
+    merge_end(merged, node);
+}
+
+void pfr_facts_merge(struct pfr_facts *merged, const struct pfr_facts *nodes, size_t count)
+{
+    const struct pfr_facts *largest = &nodes[0];
+
+    for (size_t i = 1; i < count; i++)
+        if (needs_more(&nodes[i], largest))
+            largest = &nodes[i];
+    *merged = *largest;
+    merged->extent = PFR_EXTENT_STEP;
+    if (count == 1)
+        return;
+    merged->processes_at_once = PFR_ABSENT;
+    for (size_t i = 0; i < count; i++)
+        if (&nodes[i] != largest)
+            add_node(merged, &nodes[i]);
+    merge_stats(merged, nodes, count);
+}
+
+static int64_t end_of(const struct pfr_facts *facts)
+{
+    return pfr_plus(facts->start, facts->elapsed);
+}
+
+/* Did b run on the same node when a began? Steps whose times are not known did. */
+static bool beside(const struct pfr_facts *a, const struct pfr_facts *b)
+{
+    if (strcmp(a->node, b->node) != 0)
+        return false;
+    if (!pfr_known(a->start) || !pfr_known(end_of(b)))
+        return true;
+    return b->start <= a->start && a->start < end_of(b);
+}
+
+/* The largest sum of a peak over steps that ran at the same time on one node. */
+static int64_t stacked(const struct pfr_facts *nodes, size_t count, enum pfr_metric_id id,
+                       const struct pfr_facts **where)
+{
+    int64_t most = PFR_ABSENT;
+
+    for (size_t i = 0; i < count; i++) {
+        int64_t sum = pfr_facts_value(&nodes[i], id);
+
+        for (size_t k = 0; k < count; k++)
+            if (k != i && beside(&nodes[i], &nodes[k]))
+                sum = pfr_plus(sum, pfr_facts_value(&nodes[k], id));
+        if (pfr_known(sum) && (!pfr_known(most) || sum > most)) {
+            most = sum;
+            *where = &nodes[i];
+        }
+    }
+    return most;
+}
+
+/* CPUs of the job are told by every step on every node; a node counts once. */
+static int64_t cpus_of(const struct pfr_facts *nodes, size_t count, int64_t *node_count)
+{
+    int64_t sum = 0;
+
+    *node_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+
+        while (k < i && strcmp(nodes[k].node, nodes[i].node) != 0)
+            k++;
+        if (k < i)
+            continue;
+        ++*node_count;
+        sum = pfr_plus(sum, nodes[i].cpus);
+    }
+    return sum;
+}
+
+/* What is of one step only, and does not add up. */
+static void forget(struct pfr_facts *merged)
+{
+    struct pfr_facts none;
+
+    pfr_facts_init(&none);
+    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
+        if (pfr_metrics[id].kind == PFR_GAUGE && id != PFR_RUSAGE_CPU_SECONDS &&
+            id != PFR_CGROUP_MEM_LIMIT)
+            merged->stats[id - PFR_PID_END] = none.stats[id - PFR_PID_END];
+    merged->task_mem = none.task_mem;
+    merged->task_cpu = none.task_cpu;
+    merged->processes_at_once = PFR_ABSENT;
+}
+
+void pfr_facts_merge_job(struct pfr_facts *merged, const struct pfr_facts *nodes, size_t count)
+{
+    static const enum pfr_metric_id stackable[] = {
+        PFR_PS_RSS_TOTAL, PFR_CGROUP_MEM_SAMPLED_PEAK, PFR_CGROUP_MEM_NONRECLAIMABLE,
+        PFR_CGROUP_MEM_PEAK, /* the last one names the node */
+    };
+    const struct pfr_facts *where = NULL;
+    int64_t end = PFR_ABSENT;
+
+    pfr_facts_merge(merged, nodes, count);
+    merged->extent = PFR_EXTENT_JOB;
+    merged->mem_given = merged->job_mem_given;
+    merged->step[0] = '\0';
+    if (count == 1)
+        return;
+    forget(merged);
+    for (size_t i = 0; i < sizeof(stackable) / sizeof(stackable[0]); i++)
+        merged->stats[stackable[i] - PFR_PID_END].max =
+            stacked(nodes, count, stackable[i], &where);
+    if (where)
+        memcpy(merged->node, where->node, sizeof(merged->node));
+    merged->cpus = cpus_of(nodes, count, &merged->nodes);
+    merged->nodes_given = PFR_ABSENT;
+    merged->tasks_given = PFR_ABSENT;
+    for (size_t i = 0; i < count; i++) {
+        end = larger(end, end_of(&nodes[i]));
+        merged->nodes_given = larger(merged->nodes_given, nodes[i].nodes_given);
+        if (strcmp(nodes[i].step, "batch") == 0 && nodes[i].tasks_ended > 0) {
+            merged->exit = nodes[i].exit; /* what the script returns is what the job returns */
+            merged->signal = nodes[i].signal;
+        }
+    }
+    if (pfr_known(end) && pfr_known(merged->start) && end > merged->start)
+        merged->elapsed = end - merged->start;
+}

@@ -1,0 +1,44 @@
+/*
+ * The end of a series: the newest sample, how long nothing has moved, and who
+ * was there. It is what one wants to know of a run that stands still or died.
+ */
+#ifndef PFR_JUDGE_LAST_H
+#define PFR_JUDGE_LAST_H
+
+#include "common/judge/facts.h"
+
+#define PFR_LAST_PROCESSES 3
+#define PFR_LAST_VICTIMS 4
+#define PFR_LAST_STATES 8
+
+struct pfr_last_process {
+    int64_t pid, rss, cpu; /* its resident set and CPU time in the last window */
+    char comm[64];
+};
+
+struct pfr_last {
+    /* seconds since the run began, in ns; PFR_ABSENT without any window */
+    int64_t at;
+    int64_t mem, nonreclaimable, rss_total, pdcpu; /* the newest sample, or the newest window */
+    int64_t processes;
+
+    int64_t still_since; /* since when no CPU, no I/O and no GPU was used; PFR_ABSENT when it was */
+
+    struct pfr_last_process top[PFR_LAST_PROCESSES];
+    int top_count;
+    struct { char code[8]; int64_t count; } states[PFR_LAST_STATES]; /* of the last window */
+    int state_count;
+
+    struct pfr_last_process victims[PFR_LAST_VICTIMS]; /* gone when the kernel killed */
+    int victim_count;
+    int64_t oom_at, oom_kills;
+
+    /* how the file is */
+    int64_t lines, malformed;
+    bool torn, final;
+};
+
+/* Reads the series once, in constant memory. 1, 0 when there is none, -errno. */
+int pfr_last_load(struct pfr_last *last, int dirfd, const char *node);
+
+#endif

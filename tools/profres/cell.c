@@ -1,0 +1,180 @@
+#include "tools/profres/cell.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/base/parse.h"
+#include "common/base/utf8.h"
+
+/* number/quantum with so many places, rounded; `trim` takes trailing zeros off. */
+static void decimal(int64_t number, int64_t quantum, int places, bool trim, char *text)
+{
+    uint64_t size = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    uint64_t scale = 1, whole, part;
+    size_t n;
+
+    for (int i = 0; i < places; i++)
+        scale *= 10;
+    whole = size / (uint64_t)quantum;
+    part = (uint64_t)(((__uint128_t)(size % (uint64_t)quantum) * scale + (uint64_t)quantum / 2) /
+                      (uint64_t)quantum);
+    whole += part / scale;
+    part %= scale;
+    n = (size_t)snprintf(text, PFR_CELL_SIZE, "%s%llu.%0*llu",
+                         number < 0 && (whole || part) ? "-" : "", (unsigned long long)whole,
+                         places, (unsigned long long)part);
+    while (trim && text[n - 1] == '0')
+        n--;
+    text[text[n - 1] == '.' ? n - 1 : n] = '\0';
+}
+
+/* 1.21G, and 4G where nothing is lost, as sacct has it. */
+static void format_bytes(int64_t bytes, char units, bool exact, char *text)
+{
+    static const char names[] = "KMGTPE";
+    int64_t quantum = 1024;
+    int unit = 0;
+    size_t n;
+
+    if (!units && (exact || bytes < 1024)) {
+        snprintf(text, PFR_CELL_SIZE, "%lld", (long long)bytes);
+        return;
+    }
+    while (names[unit + 1] && (units ? names[unit] != units : bytes / quantum >= 1024)) {
+        quantum *= 1024;
+        unit++;
+    }
+    decimal(bytes, quantum, exact ? 6 : 2, exact || bytes % quantum == 0, text);
+    n = strlen(text);
+    snprintf(text + n, PFR_CELL_SIZE - n, "%c", names[unit]);
+}
+
+static void format_elapsed(int64_t ns, char *text)
+{
+    int64_t seconds = ns / PFR_NS_PER_S;
+    size_t n = 0;
+
+    if (seconds >= 86400)
+        n = (size_t)snprintf(text, PFR_CELL_SIZE, "%lld-", (long long)(seconds / 86400));
+    snprintf(text + n, PFR_CELL_SIZE - n, "%02d:%02d:%02d", (int)(seconds / 3600 % 24),
+             (int)(seconds / 60 % 60), (int)(seconds % 60));
+}
+
+static void format_stamp(int64_t ns, char *text)
+{
+    time_t seconds = (time_t)(ns / PFR_NS_PER_S);
+    struct tm tm;
+
+    if (!localtime_r(&seconds, &tm) ||
+        !strftime(text, PFR_CELL_SIZE, "%Y-%m-%dT%H:%M:%S", &tm)) /* digits in every locale */
+        snprintf(text, PFR_CELL_SIZE, "?");
+}
+
+void pfr_cell_format(enum pfr_cell_kind kind, int64_t number, char units, bool exact,
+                     char text[static PFR_CELL_SIZE])
+{
+    switch (kind) {
+    case PFR_CELL_BYTES:
+        format_bytes(number, units, exact, text);
+        break;
+    case PFR_CELL_SECONDS:
+        decimal(number, PFR_NS_PER_S, exact ? 9 : 2, exact, text);
+        break;
+    case PFR_CELL_ELAPSED:
+        format_elapsed(number, text);
+        break;
+    case PFR_CELL_PERCENT:
+        decimal(number, 1000, exact ? 3 : 1, exact, text);
+        break;
+    case PFR_CELL_CORES:
+        decimal(number, 100000, exact ? 5 : 2, exact, text);
+        break;
+    case PFR_CELL_STAMP:
+        format_stamp(number, text);
+        break;
+    default:
+        snprintf(text, PFR_CELL_SIZE, "%lld", (long long)number);
+    }
+}
+
+struct json_object *pfr_cell_json(enum pfr_cell_kind kind, const struct pfr_cell *cell)
+{
+    char text[PFR_CELL_SIZE];
+
+    switch (kind) {
+    case PFR_CELL_TEXT:
+        return pfr_json_text(cell->text);
+    case PFR_CELL_SECONDS:
+    case PFR_CELL_ELAPSED:
+        return pfr_json_value(PFR_SECONDS, cell->number);
+    case PFR_CELL_PERCENT:
+        return pfr_json_value(PFR_PERCENT, cell->number);
+    case PFR_CELL_CORES:
+        pfr_cell_format(kind, cell->number, 0, true, text);
+        return json_object_new_double_s((double)cell->number / 100000, text);
+    case PFR_CELL_STAMP:
+        return pfr_json_time(cell->number);
+    default:
+        return json_object_new_int64(cell->number);
+    }
+}
+
+const char *pfr_cell_kind_name(enum pfr_cell_kind kind)
+{
+    static const char *const names[] = {
+        [PFR_CELL_TEXT] = "text",       [PFR_CELL_COUNT] = "count",
+        [PFR_CELL_BYTES] = "bytes",     [PFR_CELL_SECONDS] = "seconds",
+        [PFR_CELL_ELAPSED] = "seconds", [PFR_CELL_PERCENT] = "percent",
+        [PFR_CELL_CORES] = "cores",     [PFR_CELL_STAMP] = "time",
+    };
+
+    return names[kind];
+}
+
+/* What a terminal would obey, or what turns the reading of a line around. */
+static bool is_harmful(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0xfeff ||
+           (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2060 && code <= 0x206f) || code >= 0xe0000;
+}
+
+int pfr_safe_next(const char **text, const char *delimiter, char unit[static PFR_SAFE_UNIT])
+{
+    const char *p = *text;
+    uint32_t code;
+    int n = pfr_utf8_decode(p, &code);
+
+    if (!*p)
+        return 0;
+    *text += n ? n : 1;
+    if (strchr("\\\n\t\r", *p))
+        return snprintf(unit, PFR_SAFE_UNIT, "\\%c",
+                        *p == '\n' ? 'n' : *p == '\t' ? 't' : *p == '\r' ? 'r' : '\\');
+    if (n == 0 || (delimiter && *delimiter && strncmp(p, delimiter, strlen(delimiter)) == 0)) {
+        *text = p + 1;
+        return snprintf(unit, PFR_SAFE_UNIT, "\\x%02x", (unsigned char)*p);
+    }
+    if (!is_harmful(code)) {
+        memcpy(unit, p, (size_t)n);
+        unit[n] = '\0';
+        return 1;
+    }
+    return snprintf(unit, PFR_SAFE_UNIT, code < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)code);
+}
+
+const char *pfr_safe_text(const char *text, char *to, size_t size)
+{
+    char unit[PFR_SAFE_UNIT];
+    size_t used = 0;
+
+    to[0] = '\0';
+    while (pfr_safe_next(&text, NULL, unit) && used + strlen(unit) < size) {
+        memcpy(to + used, unit, strlen(unit) + 1);
+        used += strlen(unit);
+    }
+    return to;
+}

@@ -1,0 +1,327 @@
+#include "tools/profres/detail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/base/cleanup.h"
+#include "common/base/parse.h"
+#include "common/record/lines.h"
+#include "common/record/reader.h"
+#include "common/record/scan.h"
+
+struct source {
+    const struct pfr_facts *facts;
+    void (*take)(const struct pfr_detail *row, void *arg);
+    void *arg;
+    int64_t count, *malformed;
+    struct pfr_detail row;
+};
+
+static void clear(struct source *source)
+{
+    struct pfr_detail *row = &source->row;
+
+    row->facts = source->facts;
+    row->rank = row->pid = row->from = row->to = PFR_ABSENT;
+    row->exit = row->signal = row->samples = PFR_ABSENT;
+    row->comm[0] = row->command[0] = row->states[0] = '\0';
+    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+        row->value[id] = PFR_ABSENT;
+}
+
+static void give(struct source *source)
+{
+    source->count++;
+    source->take(&source->row, source->arg);
+}
+
+static enum pfr_metric_id find_metric(struct pfr_span key)
+{
+    char text[64];
+
+    if (key.length >= sizeof(text))
+        return PFR_METRIC_NONE;
+    memcpy(text, key.at, key.length);
+    text[key.length] = '\0';
+    return pfr_metric_find(text);
+}
+
+/* "S 21, R 1" */
+static void take_states(struct pfr_scan *scan, struct pfr_detail *row)
+{
+    struct pfr_span code;
+    int64_t count;
+
+    if (!pfr_scan_enter(scan, '{')) {
+        pfr_scan_skip(scan);
+        return;
+    }
+    while (pfr_scan_member(scan, &code)) {
+        size_t used = strlen(row->states);
+
+        if (pfr_scan_number(scan, 1, &count) && code.length < 8)
+            snprintf(row->states + used, sizeof(row->states) - used, "%s%.*s:%lld",
+                     used ? " " : "", (int)code.length, code.at, (long long)count);
+    }
+}
+
+static void take_metric(struct pfr_scan *scan, struct pfr_span key, struct pfr_detail *row)
+{
+    enum pfr_metric_id id = find_metric(key);
+
+    if (id == PFR_PS_STAT)
+        take_states(scan, row);
+    else if (id == PFR_PS_CMD)
+        pfr_scan_text(scan, row->command, sizeof(row->command));
+    else if (id != PFR_METRIC_NONE)
+        pfr_scan_number(scan, pfr_unit_quantum(pfr_metrics[id].unit), &row->value[id]);
+    else
+        pfr_scan_skip(scan);
+}
+
+/* An object of a task or a process. */
+static void take_object(struct pfr_scan *scan, struct source *source)
+{
+    struct pfr_detail *row = &source->row;
+    const struct { const char *key; int64_t quantum, *number; } numbers[] = {
+        { "pid", 1, &row->pid },
+        { "rank", 1, &row->rank },
+        { "start_seconds", PFR_NS_PER_S, &row->from },
+        { "end_seconds", PFR_NS_PER_S, &row->to },
+        { "first_seconds", PFR_NS_PER_S, &row->from },
+        { "last_seconds", PFR_NS_PER_S, &row->to },
+        { "exit", 1, &row->exit },
+        { "signal", 1, &row->signal },
+    };
+    struct pfr_span key;
+
+    clear(source);
+    while (pfr_scan_member(scan, &key)) {
+        size_t i = 0;
+
+        while (i < PFR_COUNT(numbers) && !pfr_span_is(key, numbers[i].key))
+            i++;
+        if (i < PFR_COUNT(numbers))
+            pfr_scan_number(scan, numbers[i].quantum, numbers[i].number);
+        else if (pfr_span_is(key, "comm"))
+            pfr_scan_text(scan, row->comm, sizeof(row->comm));
+        else
+            take_metric(scan, key, row);
+    }
+    give(source);
+}
+
+static void take_array(struct pfr_scan *scan, struct source *source)
+{
+    if (!pfr_scan_enter(scan, '[')) {
+        pfr_scan_skip(scan);
+        return;
+    }
+    while (pfr_scan_element(scan)) {
+        if (pfr_scan_enter(scan, '{'))
+            take_object(scan, source);
+        else
+            pfr_scan_skip(scan);
+    }
+}
+
+/* To the member of this name in the object that stands next; false without one. */
+static bool go_to(struct pfr_scan *scan, const char *name)
+{
+    struct pfr_span key;
+
+    if (!pfr_scan_enter(scan, '{'))
+        return false;
+    while (pfr_scan_member(scan, &key)) {
+        if (pfr_span_is(key, name))
+            return true;
+        pfr_scan_skip(scan);
+    }
+    return false;
+}
+
+/* The text of DIR/NODE.ENDING, to be freed; NULL. */
+static int open_file(const struct pfr_found *found, const char *node, const char *ending)
+{
+    char path[PATH_MAX];
+    int fd;
+
+    if (!found || (size_t)snprintf(path, sizeof(path), "%s/%s.%s", found->dir, node, ending) >=
+                      sizeof(path))
+        return -ENOENT;
+    fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static char *read_summary(const struct pfr_found *found, const char *node, size_t *length)
+{
+    PFR_AUTO_FD fd = open_file(found, node, "json");
+    struct stat st;
+    char *text;
+    ssize_t n;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > PFR_LINE_MAX)
+        return NULL;
+    text = malloc((size_t)st.st_size + 1);
+    n = text ? read(fd, text, (size_t)st.st_size) : -1;
+    if (n < 0) {
+        free(text);
+        return NULL;
+    }
+    *length = (size_t)n;
+    return text;
+}
+
+static void take_window(struct pfr_scan *scan, struct source *source)
+{
+    struct pfr_span key;
+
+    clear(source);
+    while (pfr_scan_member(scan, &key)) {
+        if (pfr_span_is(key, "from")) {
+            pfr_scan_number(scan, PFR_NS_PER_S, &source->row.from);
+        } else if (pfr_span_is(key, "to")) {
+            pfr_scan_number(scan, PFR_NS_PER_S, &source->row.to);
+        } else if (pfr_span_is(key, "num_samples")) {
+            pfr_scan_number(scan, 1, &source->row.samples);
+        } else if (pfr_span_is(key, "measurements") && pfr_scan_enter(scan, '{')) {
+            while (pfr_scan_member(scan, &key))
+                take_metric(scan, key, &source->row);
+            break; /* nothing behind it is wanted */
+        } else {
+            pfr_scan_skip(scan);
+        }
+    }
+    if (scan->bad)
+        ++*source->malformed;
+    else
+        give(source);
+}
+
+static int each_window(struct source *source, const struct pfr_found *found, const char *node)
+{
+    struct pfr_span key, type;
+    struct pfr_lines lines;
+    const char *line;
+    size_t length;
+    int fd = open_file(found, node, "jsonl"), result;
+
+    if (fd < 0)
+        return fd;
+    pfr_lines_init(&lines, fd);
+    while ((result = pfr_lines_next(&lines, &line, &length)) > 0) {
+        struct pfr_scan scan;
+
+        pfr_scan_init(&scan, line, length);
+        if (!pfr_scan_enter(&scan, '{') || !pfr_scan_member(&scan, &key) ||
+            !pfr_span_is(key, "type") || !pfr_scan_span(&scan, &type))
+            ++*source->malformed;
+        else if (pfr_span_is(type, "usage"))
+            take_window(&scan, source);
+    }
+    *source->malformed += lines.too_long + lines.torn;
+    pfr_lines_release(&lines);
+    return result;
+}
+
+int64_t pfr_detail_each(enum pfr_detail_kind kind, const struct pfr_found *found,
+                        const struct pfr_facts *node,
+                        void (*take)(const struct pfr_detail *row, void *arg), void *arg,
+                        int64_t *malformed)
+{
+    struct source source = { node, take, arg, 0, malformed, { 0 } };
+    PFR_AUTO_FREE char *text = NULL;
+    struct pfr_scan scan;
+    size_t length = 0;
+    int result;
+
+    if (kind == PFR_DETAIL_TIME) {
+        result = each_window(&source, found, node->node);
+        return result < 0 && result != -ENOENT ? result : source.count;
+    }
+    text = read_summary(found, node->node, &length);
+    if (!text)
+        return 0;
+    pfr_scan_init(&scan, text, length);
+    if (go_to(&scan, kind == PFR_DETAIL_TASK ? "tasks" : "processes") &&
+        (kind == PFR_DETAIL_TASK || go_to(&scan, "top")))
+        take_array(&scan, &source);
+    *malformed += scan.bad;
+    return source.count;
+}
+
+static void take_phase(struct pfr_scan *scan, struct pfr_phase *phase)
+{
+    struct pfr_span key;
+
+    *phase = (struct pfr_phase){ "", PFR_ABSENT, PFR_ABSENT, PFR_ABSENT, PFR_ABSENT };
+    while (pfr_scan_member(scan, &key)) {
+        if (pfr_span_is(key, "name"))
+            pfr_scan_text(scan, phase->name, sizeof(phase->name));
+        else if (pfr_span_is(key, "from"))
+            pfr_scan_number(scan, PFR_NS_PER_S, &phase->from);
+        else if (pfr_span_is(key, "to"))
+            pfr_scan_number(scan, PFR_NS_PER_S, &phase->to);
+        else if (pfr_span_is(key, "cgroup_mem_sampled_peak"))
+            pfr_scan_number(scan, 1, &phase->mem);
+        else if (pfr_span_is(key, "cgroup_cpu_seconds"))
+            pfr_scan_number(scan, PFR_NS_PER_S, &phase->cpu);
+        else
+            pfr_scan_skip(scan);
+    }
+}
+
+int pfr_detail_phases(const struct pfr_found *found, const char *node, struct pfr_phase *phases)
+{
+    size_t length;
+    PFR_AUTO_FREE char *text = read_summary(found, node, &length);
+    struct pfr_scan scan;
+    int count = 0;
+
+    if (!text)
+        return 0;
+    pfr_scan_init(&scan, text, length);
+    if (!go_to(&scan, "phases") || !pfr_scan_enter(&scan, '['))
+        return 0;
+    while (pfr_scan_element(&scan) && count < PFR_PHASES_MAX) {
+        if (!pfr_scan_enter(&scan, '{')) {
+            pfr_scan_skip(&scan);
+            continue;
+        }
+        take_phase(&scan, &phases[count]);
+        if (pfr_known(phases[count].from) && phases[count].to >= phases[count].from)
+            count++;
+    }
+    return count;
+}
+
+int pfr_detail_reasons(const struct pfr_found *found, const char *node,
+                       void (*take)(const char *key, const char *reason, void *arg), void *arg)
+{
+    size_t length;
+    PFR_AUTO_FREE char *text = read_summary(found, node, &length);
+    char name[64], reason[256];
+    struct pfr_scan scan;
+    struct pfr_span key;
+    int count = 0;
+
+    if (!text)
+        return 0;
+    pfr_scan_init(&scan, text, length);
+    if (!go_to(&scan, "info") || !go_to(&scan, "unavailable") || !pfr_scan_enter(&scan, '{'))
+        return 0;
+    while (pfr_scan_member(&scan, &key)) {
+        enum pfr_metric_id id = find_metric(key);
+
+        if (!pfr_scan_text(&scan, reason, sizeof(reason)) || id == PFR_METRIC_NONE)
+            continue;
+        snprintf(name, sizeof(name), "%s", pfr_metrics[id].key);
+        take(name, reason, arg);
+        count++;
+    }
+    return count;
+}

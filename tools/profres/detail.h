@@ -1,0 +1,51 @@
+/*
+ * What is in the files beside the numbers of a step: tasks, processes, windows,
+ * phases, and why something was not measured. One row at a time.
+ */
+#ifndef PFR_PROFRES_DETAIL_H
+#define PFR_PROFRES_DETAIL_H
+
+#include "common/judge/facts.h"
+#include "tools/profres/find.h"
+#include "tools/profres/table.h"
+
+enum pfr_detail_kind { PFR_DETAIL_TASK, PFR_DETAIL_PROCESS, PFR_DETAIL_TIME };
+
+/* A task, a process, or a window; what it does not have is absent. */
+struct pfr_detail {
+    const struct pfr_facts *facts; /* of the node */
+    int64_t rank, pid, from, to, exit, signal, samples;
+    char comm[64], command[512], states[64];
+    int64_t value[PFR_METRIC_COUNT];
+};
+
+/* The columns that rows of this kind have. */
+const struct pfr_columns *pfr_detail_columns(enum pfr_detail_kind kind);
+
+/* The columns that are shown when none are chosen. */
+const char *pfr_detail_format(enum pfr_detail_kind kind);
+
+/*
+ * Calls `take` for each row of one node, in the order of the file. How many,
+ * or -errno; `*malformed` counts lines of a series that were passed over.
+ */
+int64_t pfr_detail_each(enum pfr_detail_kind kind, const struct pfr_found *found,
+                        const struct pfr_facts *node,
+                        void (*take)(const struct pfr_detail *row, void *arg), void *arg,
+                        int64_t *malformed);
+
+#define PFR_PHASES_MAX 64
+
+struct pfr_phase {
+    char name[64];
+    int64_t from, to, mem, cpu;
+};
+
+/* The phases of the summary; how many, 0 without any. */
+int pfr_detail_phases(const struct pfr_found *found, const char *node, struct pfr_phase *phases);
+
+/* Calls `take` for each measurement that is not there, with the reason. */
+int pfr_detail_reasons(const struct pfr_found *found, const char *node,
+                       void (*take)(const char *key, const char *reason, void *arg), void *arg);
+
+#endif

@@ -1,0 +1,156 @@
+/* The columns of tasks, processes and windows. */
+#include <string.h>
+
+#include "common/base/cleanup.h"
+#include "tools/profres/detail.h"
+
+static const struct pfr_detail *of(const void *row)
+{
+    return row;
+}
+
+static bool give(struct pfr_cell *cell, int64_t number)
+{
+    cell->number = number;
+    return pfr_known(number);
+}
+
+static bool give_text(struct pfr_cell *cell, const char *text)
+{
+    cell->text = text;
+    return *text != '\0';
+}
+
+static char scratch[256]; /* one text at a time: it is printed before the next is made */
+
+static bool get_job_id(const void *row, int which, struct pfr_cell *cell)
+{
+    (void)which;
+    snprintf(scratch, sizeof(scratch), "%s.%s", of(row)->facts->job, of(row)->facts->step);
+    return give_text(cell, scratch);
+}
+
+static bool get_node(const void *row, int which, struct pfr_cell *cell)
+{
+    (void)which;
+    return give_text(cell, of(row)->facts->node);
+}
+
+static bool get_number(const void *row, int which, struct pfr_cell *cell)
+{
+    return give(cell, *(const int64_t *)(const void *)((const char *)row + which));
+}
+
+static bool get_text(const void *row, int which, struct pfr_cell *cell)
+{
+    return give_text(cell, (const char *)row + which);
+}
+
+static bool get_elapsed(const void *row, int which, struct pfr_cell *cell)
+{
+    (void)which;
+    return pfr_known(of(row)->from) && pfr_known(of(row)->to) &&
+           give(cell, of(row)->to - of(row)->from);
+}
+
+static bool get_start(const void *row, int which, struct pfr_cell *cell)
+{
+    (void)which;
+    return give(cell, pfr_plus(of(row)->facts->start, of(row)->from));
+}
+
+static bool get_exit(const void *row, int which, struct pfr_cell *cell)
+{
+    (void)which;
+    if (!pfr_known(of(row)->exit) && !pfr_known(of(row)->signal))
+        return false;
+    snprintf(scratch, sizeof(scratch), "%lld:%lld",
+             (long long)(pfr_known(of(row)->exit) ? of(row)->exit : 0),
+             (long long)(pfr_known(of(row)->signal) ? of(row)->signal : 0));
+    return give_text(cell, scratch);
+}
+
+static bool get_metric(const void *row, int which, struct pfr_cell *cell)
+{
+    return give(cell, of(row)->value[which]);
+}
+
+#define D(MEMBER) (int)offsetof(struct pfr_detail, MEMBER)
+
+static const struct pfr_column shared[] = {
+    { "JobID", "job and step, as sacct names them", PFR_CELL_TEXT, -14, get_job_id, 0 },
+    { "Node", "the node", PFR_CELL_TEXT, -12, get_node, 0 },
+    { "Start", "when it began", PFR_CELL_STAMP, 19, get_start, 0 },
+    { "From", "the same, since the run began", PFR_CELL_SECONDS, 10, get_number, D(from) },
+    { "To", "when it ended or was seen last, since the run began", PFR_CELL_SECONDS, 10, get_number,
+      D(to) },
+    { "Elapsed", "the time between", PFR_CELL_ELAPSED, 10, get_elapsed, 0 },
+};
+
+static const struct pfr_column of_task[] = {
+    { "Rank", "the task's rank in the step", PFR_CELL_COUNT, 5, get_number, D(rank) },
+    { "PID", "process id", PFR_CELL_COUNT, 8, get_number, D(pid) },
+    { "ExitCode", "exit status and signal", PFR_CELL_TEXT, 8, get_exit, 0 },
+};
+
+static const struct pfr_column of_process[] = {
+    { "PID", "process id", PFR_CELL_COUNT, 8, get_number, D(pid) },
+    { "Comm", "name of the command, at most 15 bytes", PFR_CELL_TEXT, -15, get_text, D(comm) },
+    { "Command", "command line", PFR_CELL_TEXT, -40, get_text, D(command) },
+    { "States", "how often each state was seen, as ps -o stat", PFR_CELL_TEXT, -12, get_text,
+      D(states) },
+};
+
+static const struct pfr_column of_time[] = {
+    { "Samples", "samples in this window", PFR_CELL_COUNT, 7, get_number, D(samples) },
+};
+
+static const struct {
+    const struct pfr_column *own;
+    size_t count;
+    int first, end; /* measurements that it may have */
+    const char *format;
+} kinds[] = {
+    [PFR_DETAIL_TASK] = { of_task, PFR_COUNT(of_task), PFR_PID_END, PFR_METRIC_COUNT,
+                          "JobID%-12,Node%-8,Rank%4,Elapsed%8,ExitCode,cgroup_mem_peak%15,"
+                          "cgroup_cpu_seconds%18" },
+    [PFR_DETAIL_PROCESS] = { of_process, PFR_COUNT(of_process), 0, PFR_PID_END,
+                             "JobID%-12,PID,Comm,ps_rss%8,ps_cpu_seconds%14,ps_pdcpu%8,States%-9" },
+    [PFR_DETAIL_TIME] = { of_time, PFR_COUNT(of_time), PFR_PID_END, PFR_METRIC_COUNT,
+                          "JobID%-10,From%8,To%8,Samples,cgroup_mem_current%18,cgroup_pdcpu%12,"
+                          "proc_count" },
+};
+
+static enum pfr_cell_kind cell_kind(enum pfr_unit unit)
+{
+    return unit == PFR_BYTES     ? PFR_CELL_BYTES
+           : unit == PFR_SECONDS ? PFR_CELL_SECONDS
+           : unit == PFR_PERCENT ? PFR_CELL_PERCENT
+                                 : PFR_CELL_COUNT;
+}
+
+const struct pfr_columns *pfr_detail_columns(enum pfr_detail_kind kind)
+{
+    static struct pfr_column all[PFR_COUNT(shared) + PFR_COUNT(of_process) + PFR_METRIC_COUNT];
+    static struct pfr_columns columns;
+
+    memcpy(all, shared, sizeof(shared));
+    memcpy(all + PFR_COUNT(shared), kinds[kind].own, kinds[kind].count * sizeof(all[0]));
+    columns = (struct pfr_columns){ .list = all, .count = PFR_COUNT(shared) + kinds[kind].count };
+    for (int id = kinds[kind].first; id < kinds[kind].end; id++) {
+        const struct pfr_metric *metric = &pfr_metrics[id];
+        int length = (int)strlen(metric->key);
+
+        if (metric->kind != PFR_LABEL && metric->kind != PFR_CATEGORICAL)
+            all[columns.count++] = (struct pfr_column){
+                metric->key, metric->help, cell_kind(metric->unit), length > 10 ? length : 10,
+                get_metric, id };
+    }
+    columns.listed = columns.count;
+    return &columns;
+}
+
+const char *pfr_detail_format(enum pfr_detail_kind kind)
+{
+    return kinds[kind].format;
+}

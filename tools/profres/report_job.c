@@ -1,0 +1,131 @@
+/* A job put together for the report: its steps, their ends, what to say of it. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/cleanup.h"
+#include "tools/profres/report.h"
+
+/* As long as this, and beginning alike: the directory of the job. */
+static size_t parent_length(const char *dir)
+{
+    const char *slash = strrchr(dir, '/');
+
+    return slash ? (size_t)(slash - dir) : 0;
+}
+
+/* The directory of a step, among those that were found: a name in a file is no path. */
+static const struct pfr_found *find_step(const struct pfr_finds *finds,
+                                         const struct pfr_found *first, const char *step)
+{
+    size_t length = parent_length(first->dir);
+
+    for (size_t i = 0; i < finds->count; i++) {
+        const struct pfr_found *found = &finds->found[i];
+
+        if (strcmp(found->step, step) == 0 && strcmp(found->job, first->job) == 0 &&
+            parent_length(found->dir) == length && strncmp(found->dir, first->dir, length) == 0)
+            return found;
+    }
+    return strcmp(first->step, step) == 0 ? first : NULL;
+}
+
+/* The node whose end tells most: where a task failed first, else the largest. */
+static const char *telling_node(const struct pfr_report_step *step)
+{
+    for (size_t i = 0; i < step->node_count; i++)
+        if (pfr_known(step->facts.failed_at) &&
+            step->nodes[i].failed_at == step->facts.failed_at)
+            return step->nodes[i].node;
+    return step->facts.node;
+}
+
+static void judge_step(struct pfr_report *report, struct pfr_report_step *step)
+{
+    pfr_facts_merge(&step->facts, step->nodes, step->node_count);
+    pfr_sacct_complete(&report->sacct, &step->facts);
+    if (step->found) {
+        PFR_AUTO_FD dir = open(step->found->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        step->has_last = dir >= 0 && pfr_last_load(&step->last, dir, telling_node(step)) > 0;
+    }
+    pfr_verdict_judge(&step->verdict, &step->facts, step->has_last ? &step->last : NULL,
+                      report->now);
+}
+
+/* The nodes of a step are together already, as they were found. */
+static int split_steps(struct pfr_report_job *job, const struct pfr_finds *finds,
+                       const struct pfr_found *found)
+{
+    job->steps = calloc(job->node_count, sizeof(*job->steps));
+    if (!job->steps)
+        return -1;
+    for (size_t i = 0; i < job->node_count; i++) {
+        struct pfr_report_step *step = job->steps + job->step_count;
+
+        if (i > 0 && strcmp(job->nodes[i].step, job->nodes[i - 1].step) == 0) {
+            step[-1].node_count++;
+            continue;
+        }
+        step->nodes = &job->nodes[i];
+        step->node_count = 1;
+        step->found = find_step(finds, found, job->nodes[i].step);
+        job->step_count++;
+    }
+    return 0;
+}
+
+/* The worst of the steps' is the job's, unless the whole shows more than its parts. */
+static void judge_job(struct pfr_report *report, struct pfr_report_job *job)
+{
+    struct pfr_needs needs;
+    bool parts = false;
+
+    pfr_facts_merge_job(&job->facts, job->nodes, job->node_count);
+    pfr_sacct_complete(&report->sacct, &job->facts);
+    for (size_t i = 0; i < job->step_count; i++)
+        if (job->steps[i].verdict.id > job->steps[job->telling].verdict.id)
+            job->telling = i;
+    pfr_verdict_judge(&job->verdict, &job->facts,
+                      job->steps[job->telling].has_last ? &job->steps[job->telling].last : NULL,
+                      report->now);
+    parts = job->steps[job->telling].verdict.id >= job->verdict.id &&
+            job->steps[job->telling].verdict.id != PFR_VERDICT_FINE;
+    if (parts)
+        job->verdict = job->steps[job->telling].verdict;
+    pfr_needs_init(&needs);
+    pfr_needs_add(&needs, &job->facts, job->verdict.id);
+    pfr_advice_give(&job->advice, &needs);
+}
+
+struct pfr_report_job *pfr_report_job_new(struct pfr_report *report, const struct pfr_finds *finds,
+                                          const struct pfr_found *found,
+                                          const struct pfr_facts *nodes, size_t count)
+{
+    struct pfr_report_job *job = calloc(1, sizeof(*job));
+
+    if (!job)
+        return NULL;
+    job->nodes = calloc(count, sizeof(*nodes));
+    if (job->nodes) {
+        memcpy(job->nodes, nodes, count * sizeof(*nodes));
+        job->node_count = count;
+    }
+    if (!job->nodes || split_steps(job, finds, found) < 0) {
+        pfr_report_job_free(job);
+        return NULL;
+    }
+    for (size_t i = 0; i < job->step_count; i++)
+        judge_step(report, &job->steps[i]);
+    judge_job(report, job);
+    return job;
+}
+
+void pfr_report_job_free(struct pfr_report_job *job)
+{
+    if (!job)
+        return;
+    free(job->nodes);
+    free(job->steps);
+    free(job);
+}
