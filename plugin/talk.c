@@ -97,12 +97,20 @@ static void lose_patience(struct pfr_talk *talk)
     pfr_talk_wake(talk);
 }
 
+/* One that talks without end is not heard out. */
+#define MESSAGES 256
+
+static bool is_it(const char *text, const char *wanted)
+{
+    return wanted && strcmp(text, wanted) == 0;
+}
+
 void pfr_talk_hear(struct pfr_talk *talk, const char *wanted, int keep_ms)
 {
     int64_t begin = pfr_clock_ns(CLOCK_MONOTONIC), left = 1;
     char text[4096] = "";
 
-    while (pfr_talk_goes_on(talk) && (!wanted || strcmp(text, wanted) != 0)) {
+    for (int i = 0; i < MESSAGES && pfr_talk_goes_on(talk) && !is_it(text, wanted); i++) {
         bool wait = wanted && !talk->slow;
         ssize_t n;
 
@@ -114,10 +122,10 @@ void pfr_talk_hear(struct pfr_talk *talk, const char *wanted, int keep_ms)
         } else if (n != -ETIMEDOUT) {
             mourn(talk);
         }
-        if (n == -ETIMEDOUT || left <= 0)
+        if (n == -ETIMEDOUT || (wanted && left <= 0))
             break;
     }
-    if (wanted && strcmp(text, wanted) != 0 && pfr_talk_goes_on(talk))
+    if (wanted && !is_it(text, wanted) && pfr_talk_goes_on(talk))
         lose_patience(talk);
     talk->patience -= pfr_clock_ns(CLOCK_MONOTONIC) - begin;
 }

@@ -29,6 +29,8 @@ static void answer(const char *mode, int control, const char *text)
         pfr_control_send(control, "ready");
     if (sscanf(text, "exit %d", &pid) == 1)
         pfr_control_send(control, "done %d", pid);
+    if (strcmp(text, "end") == 0 && strcmp(mode, "tardy") == 0)
+        usleep(200000);
     if (strcmp(text, "end") == 0 && brief) {
         pfr_control_send(control, "say the first line");
         pfr_control_send(control, "say the second line");
@@ -83,6 +85,8 @@ int main(int argc, char **argv)
     while ((n = pfr_control_receive(3, text, sizeof(text), 60000)) > 0) {
         fprintf(record, "msg %s\n", text);
         answer(mode, 3, text);
+        if (strcmp(text, "end") == 0)
+            fprintf(record, "answered end\n");
     }
     fprintf(record, n == 0 ? "closed\n" : "nobody said anything\n");
     return EXIT_SUCCESS;

@@ -407,6 +407,24 @@ static void batch_step_says_the_brief(void **state)
     assert_string_equal(host.log, "the first line\nthe second line\n");
 }
 
+/* Nobody waits longer, but what has come by the last hook is said. */
+static void brief_comes_late(void **state)
+{
+    (void)state;
+    use_fake("tardy");
+    host.step = 0xfffffffb;
+    begin("");
+    fork_tasks();
+    await_line("msg go\n");
+    host_stop_clock(false);
+    end_tasks();
+    host_start_clock();
+    assert_string_equal(host.log, "");
+    await_line("answered end\n");
+    hook("exit");
+    assert_string_equal(host.log, "the first line\nthe second line\n");
+}
+
 static void quiet_batch_step(void **state)
 {
     (void)state;
@@ -577,6 +595,7 @@ int main(void)
         WALK_CASE(batch_step_is_where_it_runs),
         WALK_CASE(no_directory_is_no_disaster),
         WALK_CASE(batch_step_says_the_brief),
+        WALK_CASE(brief_comes_late),
         WALK_CASE(quiet_batch_step),
         WALK_CASE(wrong_words_fail_before_submission),
         WALK_CASE(srun_shows_the_brief),
