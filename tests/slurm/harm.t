@@ -124,6 +124,18 @@ else
     skip 4 "cannot make cgroups read-only for one process"
 fi
 
+# --- one that cannot be put outside of the step does not run in it either ---
+procs=/sys/fs/cgroup/freezer/slurm_${lab_nodes[0]}/cgroup.procs
+if ! lab_unified && mount --bind "$procs" "$procs" && mounted+=("$procs") &&
+    mount -o remount,bind,ro "$procs"; then
+    run unmoved "${step[@]}"
+    like "... the user is told" "$(cat err)" "*profile-res: the sampler cannot be put outside step *.0: *; the step is not measured*"
+    ok "... no files" test ! -e "$lab_home/unmoved"
+else
+    skip 5 "cannot make a place outside of the step read-only"
+fi
+unmount
+
 # --- files ---
 mkdir "$lab_home/roots"
 run roots "${step[@]}"
