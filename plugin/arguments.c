@@ -44,6 +44,26 @@ static void add_identity(struct pfr_arguments *arguments, spank_t sp)
     }
 }
 
+/*
+ * What only the job's environment tells: whose it is, and until when it may
+ * run. Older versions of Slurm do not tell the times.
+ */
+static void add_words(struct pfr_arguments *arguments, spank_t sp)
+{
+    static const struct { const char *variable, *name; } words[] = {
+        { "SLURM_JOB_NAME", "job_name" },
+        { "SLURM_JOB_USER", "user" },
+        { "SLURM_CLUSTER_NAME", "cluster" },
+        { "SLURM_JOB_START_TIME", "job_start_time" },
+        { "SLURM_JOB_END_TIME", "job_end_time" },
+    };
+    char text[128];
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (spank_getenv(sp, words[i].variable, text, sizeof(text)) == ESPANK_SUCCESS && *text)
+            pfr_arguments_add(arguments, "--fact=%s=%s", words[i].name, text);
+}
+
 /* Of what was given, so that usage can be held against it; no RPC. */
 static void add_facts(struct pfr_arguments *arguments, spank_t sp, const struct pfr_job *job)
 {
@@ -74,6 +94,7 @@ static void add_facts(struct pfr_arguments *arguments, spank_t sp, const struct 
     }
     if (job->step != PFR_STEP_BATCH) /* of which it is not known yet */
         pfr_arguments_add(arguments, "--fact=restart_count=%lld", (long long)job->restarts);
+    add_words(arguments, sp);
 }
 
 void pfr_arguments_who(struct pfr_arguments *arguments, spank_t sp, const struct pfr_job *job,
@@ -104,10 +125,14 @@ void pfr_arguments_choice(struct pfr_arguments *arguments, const struct pfr_job 
     pfr_arguments_add(arguments, "--top=%lld", (long long)spec->top);
     if (pfr_spec_metrics(spec, metrics, sizeof(metrics)) && metrics[0])
         pfr_arguments_add(arguments, "--metrics=%s", metrics);
+    if (spec->nodes) /* the others have none on purpose */
+        pfr_arguments_add(arguments, "--fact=nodes_profiled=%lld", (long long)spec->nodes);
+    if (spec->openmetrics[0])
+        pfr_arguments_add(arguments, "--openmetrics=%s", spec->openmetrics);
     if (spec->no_cmd)
         pfr_arguments_add(arguments, "--no-cmd");
     if (job->step == PFR_STEP_BATCH && !spec->quiet)
-        pfr_arguments_add(arguments, "--brief");
+        pfr_arguments_add(arguments, spec->chart ? "--chart" : "--brief");
 }
 
 void pfr_arguments_command(struct pfr_arguments *arguments, spank_t sp)

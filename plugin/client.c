@@ -114,7 +114,7 @@ void pfr_client_end(const struct pfr_choice *choice)
     uint32_t count = launched.nodes;
     char *args[] = { (char *)"profres", (char *)"brief",   (char *)"--quiet", (char *)"--wait",
                      wait,              (char *)"--nodes", nodes,             path,
-                     NULL };
+                     choice->spec.chart ? (char *)"--chart" : NULL, NULL };
     pid_t child;
 
     if (!launched.known || choice->spec.quiet || find_place(choice, place, sizeof(place)) < 0 ||

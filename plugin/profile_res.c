@@ -12,6 +12,7 @@
 #include <slurm/spank.h>
 
 #include "common/base/log.h"
+#include "common/base/mark.h"
 #include "common/base/parse.h"
 #include "plugin/plugin.h"
 
@@ -197,6 +198,7 @@ EXPORT int slurm_spank_user_init(spank_t sp, int ac, char **av)
 {
     (void)ac;
     (void)av;
+    spank_unsetenv(sp, PFR_MARK_VARIABLE); /* of the step around this one */
     if (choice.wanted)
         pfr_step_user(sp, &choice);
     return 0;

@@ -55,6 +55,16 @@ static bool take_metrics(struct pfr_spec *spec, const char *value)
                          sizeof(spec->metrics);
 }
 
+static bool take_openmetrics(struct pfr_spec *spec, const char *value)
+{
+    if (strcmp(value, "off") == 0)
+        value = ""; /* against a default of the site */
+    else if (*value != '/')
+        return false;
+    return (size_t)snprintf(spec->openmetrics, sizeof(spec->openmetrics), "%s", value) <
+           sizeof(spec->openmetrics);
+}
+
 static bool take_cmd(struct pfr_spec *spec, const char *value)
 {
     spec->no_cmd = strcmp(value, "off") == 0;
@@ -86,10 +96,17 @@ static bool take_quiet(struct pfr_spec *spec, const char *value)
     return spec->quiet = true;
 }
 
-static bool take_summary(struct pfr_spec *spec, const char *value)
+static bool take_chart(struct pfr_spec *spec, const char *value)
 {
     (void)value;
     spec->quiet = false;
+    return spec->chart = true;
+}
+
+static bool take_summary(struct pfr_spec *spec, const char *value)
+{
+    (void)value;
+    spec->quiet = spec->chart = false;
     return true;
 }
 
@@ -106,9 +123,11 @@ static const struct word {
     { "top", true, take_top, "top=16, at most 1024" },
     { "nodes", true, take_nodes, "nodes=all, nodes=first, nodes=4" },
     { "cmd", true, take_cmd, "cmd=off" },
+    { "openmetrics", true, take_openmetrics, "openmetrics=/absolute/path, openmetrics=off" },
     { "pss", false, take_pss, "pss" },
     { "quiet", false, take_quiet, "quiet" },
     { "summary", false, take_summary, "summary" },
+    { "chart", false, take_chart, "chart" },
     { "off", false, take_off, "off" },
     { "on", false, take_on, "on" },
 };

@@ -15,12 +15,14 @@
 struct pfr_spec {
     bool off;
     bool quiet;
+    bool chart; /* a small chart below the lines at the end */
     bool no_cmd;
     bool pss; /* the costly measurement, beside those of metrics */
     int64_t interval, window; /* nanoseconds */
     int64_t top;
     int64_t nodes;               /* on how many of the step's nodes; 0 = all */
     char metrics[PFR_SPEC_SIZE]; /* with '+'; "" = the default */
+    char openmetrics[PFR_SPEC_SIZE]; /* absolute; "" = none */
     char dir[PFR_SPEC_SIZE];     /* may have %j %A %a %u %x; "" = beside the job's output */
 };
 

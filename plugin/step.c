@@ -13,6 +13,7 @@
 #include "common/base/clock.h"
 #include "common/base/control.h"
 #include "common/base/log.h"
+#include "common/base/mark.h"
 #include "common/base/parse.h"
 #include "common/collect/cgpath.h"
 #include "plugin/arguments.h"
@@ -197,6 +198,16 @@ static const char *user_name(spank_t sp, const struct pfr_choice *choice)
     return found ? found->pw_name : NULL;
 }
 
+/* Where the sampler will listen for what the tasks of this node say (profres mark). */
+static void name_mark(spank_t sp)
+{
+    char path[2 * PATH_MAX], name[32];
+
+    pfr_step_name(step.job.step, name, sizeof(name));
+    snprintf(path, sizeof(path), "%s/%s/" PFR_MARK_FILE, step.dir, name, step.node);
+    spank_setenv(sp, PFR_MARK_VARIABLE, path, 1);
+}
+
 /* Into step.dir and the variable of the steps inside; false when there is none. */
 static bool settle_place(spank_t sp, const struct pfr_choice *choice)
 {
@@ -214,6 +225,7 @@ static bool settle_place(spank_t sp, const struct pfr_choice *choice)
         snprintf(base, sizeof(base), "%u:%s", step.job.job, step.cwd);
         spank_setenv(sp, PFR_BASE_VARIABLE, base, 1);
     }
+    name_mark(sp);
     return true;
 }
 
@@ -263,8 +275,11 @@ void pfr_step_task(spank_t sp, const struct pfr_choice *choice)
     (void)choice;
     if (step.trouble[0] || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
         return;
-    if (step.started == 0)
+    if (step.started == 0) {
         pfr_totals_find(pid);
+        if (pfr_talk_goes_on(&step.talk))
+            pfr_totals_hand(step.talk.control);
+    }
     step.started++;
     pfr_notice_start(&step.talk, pid, rank);
     if (step.started == step.tasks) {
@@ -288,6 +303,8 @@ static void record_anew(spank_t sp, const struct pfr_choice *choice)
     arguments.used = 0;
     pfr_arguments_who(&arguments, sp, &step.job, step.node);
     pfr_arguments_add(&arguments, "--dir=%s", step.dir);
+    if (choice->spec.openmetrics[0])
+        pfr_arguments_add(&arguments, "--openmetrics=%s", choice->spec.openmetrics);
     if (launch(choice, &arguments, fds[1]) > 0) {
         if (step.mask[0])
             pfr_control_send(fds[0], "umask %s", step.mask);

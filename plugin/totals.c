@@ -1,5 +1,9 @@
 #include "plugin/totals.h"
 
+#include <stdio.h>
+
+#include "common/base/cleanup.h"
+#include "common/base/control.h"
 #include "common/collect/cgroup.h"
 
 static struct pfr_env env;
@@ -10,6 +14,18 @@ void pfr_totals_find(pid_t task)
 {
     pfr_env_init(&env, "");
     found = pfr_cgtarget_resolve(&env, task, 1, PFR_LEVEL_STEP, &target) == 0;
+}
+
+void pfr_totals_hand(int control)
+{
+    for (int i = 0; i < pfr_cgplace_count && found; i++) {
+        PFR_AUTO_FD fd = pfr_cgplace_open_peak(&target, &pfr_cgplaces[i]);
+        char text[64];
+
+        snprintf(text, sizeof(text), "file %s", pfr_cgplaces[i].file);
+        if (fd >= 0)
+            pfr_control_send_fd(control, fd, text);
+    }
 }
 
 static int64_t total_of(const struct pfr_sample *sample, enum pfr_metric_id id)

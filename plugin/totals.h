@@ -16,6 +16,12 @@ struct pfr_last {
  */
 void pfr_totals_find(pid_t task);
 
+/*
+ * Then gives the sampler what it needs there and may not open itself: it is the
+ * user's, who may read the peaks and not begin them anew.
+ */
+void pfr_totals_hand(int control);
+
 /* In the last task_exit, the last moment when they are there. False: it is not known where. */
 bool pfr_totals_read(struct pfr_last *last);
 

@@ -42,6 +42,24 @@ int pfr_control_send(int fd, const char *format, ...)
     return send(fd, text, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+int pfr_control_send_fd(int fd, int passed, const char *text)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control = { .room = { 0 } };
+    struct iovec part = { .iov_base = (char *)text, .iov_len = strlen(text) };
+    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+                              .msg_controllen = sizeof(control) };
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &passed, sizeof(passed));
+    return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
 /* Well below what a socket takes in one piece. */
 #define PART 32768
 
@@ -69,12 +87,39 @@ int pfr_control_send_long(int fd, const char *tag, const char *text, int timeout
     }
 }
 
+/* What is passed to one who does not ask for it, the kernel closes. */
+static ssize_t receive_now(int fd, char *text, size_t size, int *passed)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = { .iov_base = text, .iov_len = size };
+    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1,
+                              .msg_control = passed ? &control : NULL,
+                              .msg_controllen = passed ? sizeof(control) : 0 };
+    ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    struct cmsghdr *header = n >= 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+    if (passed && header && header->cmsg_level == SOL_SOCKET &&
+        header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(passed, CMSG_DATA(header), sizeof(*passed));
+    return n;
+}
+
 ssize_t pfr_control_receive(int fd, char *text, size_t size, int timeout_ms)
+{
+    return pfr_control_receive_fd(fd, text, size, timeout_ms, NULL);
+}
+
+ssize_t pfr_control_receive_fd(int fd, char *text, size_t size, int timeout_ms, int *passed)
 {
     int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + (int64_t)timeout_ms * 1000000;
 
+    if (passed)
+        *passed = -1;
     for (;;) {
-        ssize_t n = recv(fd, text, size - 1, MSG_DONTWAIT);
+        ssize_t n = receive_now(fd, text, size - 1, passed);
         int64_t left = end - pfr_clock_ns(CLOCK_MONOTONIC);
         struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
 

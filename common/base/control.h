@@ -3,7 +3,9 @@
  * the sampler: a socket pair, one short text message at a time, never waited
  * for without a limit. Its closing is the end.
  *
- *   host to sampler   start PID RANK [STAMP]  a task that has not run yet, and when
+ *   host to sampler   file NAME               with it a descriptor of a file of the
+ *                                             step's cgroup; before start
+ *                     start PID RANK [STAMP]  a task that has not run yet, and when
  *                                             the host saw it; one that has ended
  *                                             by the time of reading is noted
  *                     go                      they are about to: first sample
@@ -35,6 +37,9 @@ int pfr_control_pair(int fds[2]);
 /* Never blocks. 0 or -errno (-EAGAIN: the other side does not read). */
 int pfr_control_send(int fd, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same with a descriptor, which the other side gets a copy of. */
+int pfr_control_send_fd(int fd, int passed, const char *text);
+
 /*
  * Text of any length: as many "more " messages as it takes and one that
  * begins with tag. Waits at most timeout_ms for the other side to read.
@@ -46,5 +51,8 @@ int pfr_control_send_long(int fd, const char *tag, const char *text, int timeout
  * closed, -ETIMEDOUT, -errno. timeout_ms < 0 does not wait at all.
  */
 ssize_t pfr_control_receive(int fd, char *text, size_t size, int timeout_ms);
+
+/* The same; *passed is the descriptor that came with it, close-on-exec, or -1. */
+ssize_t pfr_control_receive_fd(int fd, char *text, size_t size, int timeout_ms, int *passed);
 
 #endif

@@ -34,8 +34,18 @@ struct pfr_cgdir {
     char reason[96];             /* why it is not scoped */
 };
 
+/* Files of a target that were opened by someone who may do more than we. */
+struct pfr_handed {
+    struct {
+        char name[32];
+        int fd; /* -1 once it is in use */
+    } files[4];
+    int count;
+};
+
 struct pfr_cgtarget {
     struct pfr_cgdir dirs[PFR_CONTROLLER_COUNT];
+    struct pfr_handed *handed; /* NULL: none */
 };
 
 const char *pfr_controller_name(enum pfr_controller controller);

@@ -17,6 +17,11 @@
 /* What was read last. One for all cgroups: there may be one per task. */
 static char text_buffer[16384];
 
+static bool is_limit(const struct pfr_cgplace *place)
+{
+    return place->shape == PFR_CG_SMALLEST || place->shape == PFR_CG_QUOTA;
+}
+
 static int parse_place(const struct pfr_cgroup *cgroup, const struct pfr_cgplace *place,
                        const char *text, int64_t *value)
 {
@@ -27,6 +32,7 @@ static int parse_place(const struct pfr_cgroup *cgroup, const struct pfr_cgplace
     switch (place->shape) {
     case PFR_CG_SINGLE:
     case PFR_CG_SMALLEST:
+    case PFR_CG_SPAN:
         r = pfr_shape_single(text, &v);
         break;
     case PFR_CG_SUBTREE:
@@ -41,6 +47,8 @@ static int parse_place(const struct pfr_cgroup *cgroup, const struct pfr_cgplace
         if (r == 0 && !place->line)
             r = 1; /* io.stat has a line per device that was used: none is zero */
         break;
+    case PFR_CG_QUOTA:
+        return pfr_shape_quota(text, place->scale, value);
     case PFR_CG_DEVICE:
         r = pfr_shape_device(text, place->field, &v);
         if (r == 0)
@@ -103,7 +111,8 @@ static void open_ancestors(struct pfr_cgroup *cgroup, const struct pfr_cgtarget 
         snprintf(file, sizeof(file), "%s/%s", path, place->file);
         fd = open(file, O_RDONLY | O_CLOEXEC);
         if (fd >= 0)
-            cgroup->ancestors[cgroup->ancestor_count++] = fd;
+            cgroup->ancestors[cgroup->ancestor_count++] =
+                (struct pfr_cgfile){ .first = place, .fd = fd };
     }
 }
 
@@ -126,6 +135,55 @@ static int open_subtree(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *ta
     return cgroup->subtree_count++;
 }
 
+/* A cgroup without the controller has no such file, and yet those above may limit it. */
+static int try_limit(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *target,
+                     const struct pfr_cgplace *place, int file)
+{
+    int before = cgroup->ancestor_count;
+
+    if (file < 0 && file != -ENOENT)
+        return file;
+    open_ancestors(cgroup, target, place);
+    return file >= 0 || cgroup->ancestor_count > before ? 1 : file;
+}
+
+int pfr_cgplace_open_peak(const struct pfr_cgtarget *target, const struct pfr_cgplace *place)
+{
+    const struct pfr_cgdir *dir = &target->dirs[place->controller];
+    char path[2 * PFR_CGPATH_SIZE];
+
+    if (place->shape != PFR_CG_SPAN || !dir->scoped)
+        return -1;
+    snprintf(path, sizeof(path), "%s/%s", dir->dir, place->file);
+    return pfr_peak_open(path);
+}
+
+/* What we were handed, for we may not be allowed to open it. */
+static int take_handed(const struct pfr_cgtarget *target, const char *name)
+{
+    for (int i = 0; target->handed && i < target->handed->count; i++)
+        if (strcmp(target->handed->files[i].name, name) == 0)
+            return pfr_take_fd(&target->handed->files[i].fd);
+    return -1;
+}
+
+static int try_peak(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *target,
+                    const struct pfr_cgplace *place)
+{
+    struct pfr_cgpeak *peak = &cgroup->peaks[cgroup->peak_count];
+    int fd = take_handed(target, place->file);
+    int r;
+
+    if (fd < 0)
+        fd = pfr_cgplace_open_peak(target, place);
+    r = fd < 0 ? fd : pfr_peak_begin(&peak->peak, fd);
+    if (r < 0)
+        return r;
+    peak->place = place;
+    cgroup->peak_count++;
+    return 1;
+}
+
 /* Opens one place and reads it once: 1 it gives a number, -errno it cannot. */
 static int try_place(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *target,
                      const struct pfr_cgplace *place, int *file)
@@ -140,15 +198,13 @@ static int try_place(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *targe
         return parse_place(cgroup, place, text_buffer, &value) > 0 ? 1 : -ENODATA;
     }
     *file = file_of(cgroup, target, place);
+    if (is_limit(place))
+        return try_limit(cgroup, target, place, *file);
     if (*file < 0)
         return *file;
     r = (int)pfr_fd_pread_text(cgroup->files[*file].fd, text_buffer, sizeof(text_buffer));
     if (r < 0 && r != -ENODATA)
         return r;
-    if (place->shape == PFR_CG_SMALLEST) {
-        open_ancestors(cgroup, target, place);
-        return 1;
-    }
     r = parse_place(cgroup, place, text_buffer, &value);
     return r > 0 ? 1 : -ENODATA;
 }
@@ -157,7 +213,12 @@ static void deny(struct pfr_availability *have, const struct pfr_cgplace *place,
 {
     const char *name = pfr_controller_name(place->controller);
 
-    if (error == -ENOENT)
+    if (place->shape == PFR_CG_SPAN && error == -EOPNOTSUPP)
+        pfr_availability_deny(have, place->id, "%s cannot be reset: that needs Linux 6.12",
+                              place->file);
+    else if (place->shape == PFR_CG_SPAN && error == -EACCES)
+        pfr_availability_deny(have, place->id, "%s can only be reset by its owner", place->file);
+    else if (error == -ENOENT)
         pfr_availability_deny(have, place->id,
                               "no %s (%s): older kernel, or the controller is not enabled",
                               place->file, name);
@@ -175,7 +236,7 @@ static void open_place(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *tar
                        const struct pfr_cgplace *place, struct pfr_availability *have)
 {
     const struct pfr_cgdir *dir = &target->dirs[place->controller];
-    int file, r;
+    int file = -1, r;
 
     if (pfr_metric_set_has(&have->available, place->id))
         return; /* an earlier place serves */
@@ -186,13 +247,17 @@ static void open_place(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *tar
                                   pfr_controller_name(place->controller), dir->reason);
         return;
     }
-    r = try_place(cgroup, target, place, &file);
+    if (place->shape == PFR_CG_SPAN)
+        r = try_peak(cgroup, target, place);
+    else
+        r = try_place(cgroup, target, place, &file);
     if (r < 0) {
         deny(have, place, r);
         return;
     }
     pfr_availability_grant(have, place->id);
-    cgroup->values[cgroup->value_count++] = (struct pfr_cgvalue){ place, file };
+    if (place->shape != PFR_CG_SPAN)
+        cgroup->values[cgroup->value_count++] = (struct pfr_cgvalue){ place, file };
 }
 
 void pfr_cgroup_open(struct pfr_cgroup *cgroup, const struct pfr_env *env,
@@ -211,9 +276,11 @@ void pfr_cgroup_release(struct pfr_cgroup *cgroup)
     for (int i = 0; i < cgroup->file_count; i++)
         close(cgroup->files[i].fd);
     for (int i = 0; i < cgroup->ancestor_count; i++)
-        close(cgroup->ancestors[i]);
+        close(cgroup->ancestors[i].fd);
+    for (int i = 0; i < cgroup->peak_count; i++)
+        pfr_peak_release(&cgroup->peaks[i].peak);
     pfr_subtree_release(&cgroup->subtree);
-    cgroup->file_count = cgroup->value_count = cgroup->ancestor_count = 0;
+    cgroup->file_count = cgroup->value_count = cgroup->ancestor_count = cgroup->peak_count = 0;
 }
 
 /* ---- reading ---- */
@@ -236,20 +303,37 @@ static int read_file(struct pfr_cgroup *cgroup, int file, struct pfr_sample *sam
         int64_t value;
 
         if (cgroup->values[i].file == file && place->shape != PFR_CG_SUBTREE &&
-            place->shape != PFR_CG_SMALLEST && parse_place(cgroup, place, text_buffer, &value) > 0)
+            !is_limit(place) && parse_place(cgroup, place, text_buffer, &value) > 0)
             take(sample, place, value);
     }
     return 1;
+}
+
+int pfr_cgroup_read(struct pfr_cgroup *cgroup, enum pfr_metric_id id, int64_t *value)
+{
+    for (int i = 0; i < cgroup->value_count; i++) {
+        const struct pfr_cgvalue *from = &cgroup->values[i];
+
+        if (from->place->id == id && from->place->shape != PFR_CG_SUBTREE &&
+            !is_limit(from->place))
+            return pfr_fd_pread_text(cgroup->files[from->file].fd, text_buffer,
+                                     sizeof(text_buffer)) > 0 &&
+                   parse_place(cgroup, from->place, text_buffer, value) > 0;
+    }
+    return 0;
 }
 
 static void read_smallest(struct pfr_cgroup *cgroup, const struct pfr_cgvalue *from,
                           struct pfr_sample *sample)
 {
     int64_t smallest = INT64_MAX, value;
+    int own = from->file < 0 ? -1 : cgroup->files[from->file].fd;
 
     for (int i = -1; i < cgroup->ancestor_count; i++) {
-        int fd = i < 0 ? cgroup->files[from->file].fd : cgroup->ancestors[i];
+        int fd = i < 0 ? own : cgroup->ancestors[i].fd;
 
+        if (fd < 0 || (i >= 0 && cgroup->ancestors[i].first != from->place))
+            continue;
         if (pfr_fd_pread_text(fd, text_buffer, sizeof(text_buffer)) > 0 &&
             parse_place(cgroup, from->place, text_buffer, &value) > 0 && value < smallest)
             smallest = value;
@@ -280,15 +364,27 @@ static void read_subtree(struct pfr_cgroup *cgroup, int slot, struct pfr_sample 
     take(sample, place, sum + tree->retired[slot]);
 }
 
+void pfr_cgroup_take_peaks(struct pfr_cgroup *cgroup, enum pfr_span span,
+                           struct pfr_sample *sample)
+{
+    int64_t value;
+
+    for (int i = 0; i < cgroup->peak_count; i++)
+        if (pfr_peak_take(&cgroup->peaks[i].peak, span, &value) > 0)
+            pfr_sample_set(sample, cgroup->peaks[i].place->id, value);
+}
+
 int pfr_cgroup_collect(struct pfr_cgroup *cgroup, struct pfr_sample *sample)
 {
-    bool alive = !cgroup->file_count && !cgroup->subtree_count;
+    bool alive = !cgroup->file_count && !cgroup->subtree_count && !cgroup->peak_count;
 
     sample->stamp[PFR_FROM_CGROUP] = pfr_env_now(cgroup->env, CLOCK_MONOTONIC);
     for (int i = 0; i < cgroup->file_count; i++)
         alive |= read_file(cgroup, i, sample) > 0;
+    for (int i = 0; i < cgroup->peak_count; i++) /* taken when their span is over */
+        alive |= pfr_peak_read(&cgroup->peaks[i].peak) > 0;
     for (int i = 0; i < cgroup->value_count; i++)
-        if (cgroup->values[i].place->shape == PFR_CG_SMALLEST)
+        if (is_limit(cgroup->values[i].place))
             read_smallest(cgroup, &cgroup->values[i], sample);
     if (!cgroup->subtree_count || (cgroup->file_count && !alive) ||
         pfr_subtree_refresh(&cgroup->subtree) < 0)

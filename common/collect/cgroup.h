@@ -6,6 +6,7 @@
 #define PFR_COLLECT_CGROUP_H
 
 #include "common/collect/cgpath.h"
+#include "common/collect/peak.h"
 #include "common/collect/subtree.h"
 #include "common/metric/reading.h"
 #include "common/metric/select.h"
@@ -17,6 +18,8 @@ enum pfr_cgshape {
     PFR_CG_DEVICE,   /* "8:0 field number", summed */
     PFR_CG_SUBTREE,  /* a number or flat field of v1, summed over the directories below */
     PFR_CG_SMALLEST, /* the smallest number from here up to the root */
+    PFR_CG_QUOTA,    /* the smallest "quota period" from here up to the root */
+    PFR_CG_SPAN,     /* a peak that can be counted anew (peak.h) */
 };
 
 struct pfr_cgplace {
@@ -33,7 +36,8 @@ extern const struct pfr_cgplace pfr_cgplaces[];
 extern const int pfr_cgplace_count;
 
 #define PFR_CGFILES_MAX 40
-#define PFR_CGANCESTORS_MAX 24
+#define PFR_CGANCESTORS_MAX 96
+#define PFR_CGPEAKS_MAX 2
 
 struct pfr_cgfile {
     const struct pfr_cgplace *first; /* controller and name */
@@ -45,14 +49,21 @@ struct pfr_cgvalue {
     int file; /* index of pfr_cgfile; of the subtree's file slot for PFR_CG_SUBTREE */
 };
 
+struct pfr_cgpeak {
+    const struct pfr_cgplace *place;
+    struct pfr_peak peak;
+};
+
 struct pfr_cgroup {
     const struct pfr_env *env;
     struct pfr_cgfile files[PFR_CGFILES_MAX];
     int file_count;
     struct pfr_cgvalue values[PFR_METRIC_COUNT];
     int value_count;
-    int ancestors[PFR_CGANCESTORS_MAX]; /* limit files above the step */
+    struct pfr_cgfile ancestors[PFR_CGANCESTORS_MAX]; /* limit files above the step */
     int ancestor_count;
+    struct pfr_cgpeak peaks[PFR_CGPEAKS_MAX];
+    int peak_count;
     struct pfr_subtree subtree;
     const struct pfr_cgplace *subtree_place[PFR_SUBTREE_FILES];
     int subtree_count;
@@ -70,5 +81,15 @@ void pfr_cgroup_release(struct pfr_cgroup *cgroup);
 
 /* Stamps the sample and puts in what could be read. 1, or 0 when the cgroup has gone. */
 int pfr_cgroup_collect(struct pfr_cgroup *cgroup, struct pfr_sample *sample);
+
+/* One measurement by itself: 1, or 0 when it is not there. */
+int pfr_cgroup_read(struct pfr_cgroup *cgroup, enum pfr_metric_id id, int64_t *value);
+
+/* The peaks of a span that ends here and begins anew (peak.h), into the sample. */
+void pfr_cgroup_take_peaks(struct pfr_cgroup *cgroup, enum pfr_span span,
+                           struct pfr_sample *sample);
+
+/* For who may do more than the one who measures: pfr_peak_open() of such a place, else -1. */
+int pfr_cgplace_open_peak(const struct pfr_cgtarget *target, const struct pfr_cgplace *place);
 
 #endif

@@ -129,6 +129,19 @@ int pfr_shape_device(const char *text, const char *field, int64_t *value)
     return found;
 }
 
+int pfr_shape_quota(const char *text, int64_t scale, int64_t *value)
+{
+    int64_t quota, period;
+
+    if (!*text || strncmp(text, "max", 3) == 0)
+        return 0;
+    if (!pfr_parse_digits(&text, &quota) || *text++ != ' ' || !pfr_parse_digits(&text, &period) ||
+        (*text && *text != '\n') || period == 0)
+        return -EINVAL;
+    *value = pfr_muldiv(quota, scale, period);
+    return 1;
+}
+
 /* A field of stat may be negative (tpgid is -1 without a terminal). */
 static bool parse_signed(const char **p, int64_t *value)
 {

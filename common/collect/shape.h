@@ -32,6 +32,9 @@ int pfr_shape_nested(const char *text, const char *line, const char *field, int6
 /* "8:0 Read 4096" (blkio): the third column summed where the second is `field`. */
 int pfr_shape_device(const char *text, const char *field, int64_t *value);
 
+/* "50000 100000" (cpu.max), both above 0: the first in parts of the second, times scale. */
+int pfr_shape_quota(const char *text, int64_t scale, int64_t *value);
+
 #define PFR_STAT_FIELDS 22
 
 struct pfr_stat_line {

@@ -130,8 +130,8 @@ static void refuse(struct pfr_advice_line *line, const struct pfr_needs *needs)
     line->kind = needs->runs ? PFR_ADVICE_CANNOT : PFR_ADVICE_NONE;
     if (needs->failed && needs->failed >= needs->too_short + needs->too_few)
         snprintf(line->why, sizeof(line->why),
-                 "cannot tell: %s failed, and what it would have needed is not known",
-                 needs->runs == 1 ? "it" : "every run that is over");
+                 "cannot tell: %s, and what it would have needed is not known",
+                 needs->runs == 1 ? "it failed" : "every run that is over failed");
     else if (needs->unfinished)
         snprintf(line->why, sizeof(line->why), "cannot tell: it has not ended, or its end was "
                                                "not seen");
@@ -259,7 +259,7 @@ static void advise_cores(struct pfr_advice_line *line, const struct pfr_needs *n
 /* Up to the next 5 minutes, above an hour 15 minutes, above 6 hours an hour. */
 static int64_t round_time(int64_t ns)
 {
-    int64_t minutes = ns / (60 * PFR_NS_PER_S) + 1;
+    int64_t minutes = ns / (60 * PFR_NS_PER_S) + (ns % (60 * PFR_NS_PER_S) > 0);
     int64_t step = minutes > 360 ? 60 : minutes > 60 ? 15 : 5;
 
     return (minutes + step - 1) / step * step * 60 * PFR_NS_PER_S;

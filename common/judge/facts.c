@@ -1,5 +1,7 @@
 #include "common/judge/facts.h"
 
+#include "common/base/cleanup.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -142,4 +144,35 @@ bool pfr_facts_is_dead(const struct pfr_facts *facts, int64_t now)
         return false;
     return facts->progress == PFR_PROGRESS_LOST || !pfr_known(age) ||
            age > 3 * window + 60 * PFR_NS_PER_S;
+}
+
+/* tests/lint/judged holds this against what stands in the files beside. */
+struct pfr_metric_set pfr_facts_judged(void)
+{
+    static const enum pfr_metric_id judged[] = {
+        PFR_PS_RSS_TOTAL,
+        PFR_PS_CPU_SECONDS_TOTAL,
+        PFR_PS_PDCPU_TOTAL,
+        PFR_PROC_COUNT,
+        PFR_PROC_IO_READ_BYTES_TOTAL,
+        PFR_PROC_IO_WRITE_BYTES_TOTAL,
+        PFR_CGROUP_MEM_PEAK,
+        PFR_CGROUP_MEM_SAMPLED_PEAK,
+        PFR_CGROUP_MEM_NONRECLAIMABLE,
+        PFR_CGROUP_MEM_LIMIT,
+        PFR_CGROUP_MEM_FAILCNT,
+        PFR_CGROUP_OOM_EVENTS,
+        PFR_CGROUP_OOM_KILLS,
+        PFR_CGROUP_CPU_SECONDS,
+        PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS,
+        PFR_CGROUP_PDCPU,
+        PFR_CGROUP_IO_READ_BYTES,
+        PFR_CGROUP_IO_WRITE_BYTES,
+        PFR_RUSAGE_CPU_SECONDS,
+    };
+    struct pfr_metric_set set = { 0 };
+
+    for (size_t i = 0; i < PFR_COUNT(judged); i++)
+        pfr_metric_set_add(&set, judged[i]);
+    return set;
 }

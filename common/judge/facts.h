@@ -66,7 +66,7 @@ struct pfr_facts {
     int64_t interval, window;
 
     /* what was given; of a step or job on several nodes, cpus are those of all of them */
-    int64_t nodes, nodes_given; /* profiles put together; nodes of the step */
+    int64_t nodes, nodes_given; /* profiles put together; as many as there should be */
     int64_t tasks, tasks_given; /* seen in the profiles; tasks of the step */
     int64_t cpus, cpus_per_task;
     int64_t mem_given;          /* bytes on one node, for the step; at PFR_EXTENT_JOB for the job */
@@ -119,6 +119,17 @@ int pfr_facts_parse(struct pfr_facts *facts, const char *text, size_t length);
  * it. 1, 0 when there is neither, -errno as above and for what cannot be read.
  */
 int pfr_facts_load(struct pfr_facts *facts, int dirfd, const char *node);
+
+/*
+ * The same, but only these measurements (NULL: all); others are absent, as is
+ * what is known of processes and of the sampler. What is to be judged needs
+ * those of pfr_facts_judged() besides what is shown.
+ */
+int pfr_facts_load_some(struct pfr_facts *facts, int dirfd, const char *node,
+                        const struct pfr_metric_set *wanted);
+
+/* All that is asked for by name in this room. */
+struct pfr_metric_set pfr_facts_judged(void);
 
 /*
  * The nodes of a step into one: memory is of the node with the largest peak,

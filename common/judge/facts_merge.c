@@ -214,8 +214,10 @@ void pfr_facts_merge_job(struct pfr_facts *merged, const struct pfr_facts *nodes
     for (size_t i = 0; i < sizeof(stackable) / sizeof(stackable[0]); i++)
         merged->stats[stackable[i] - PFR_PID_END].max =
             stacked(nodes, count, stackable[i], &where);
-    if (where)
+    if (where) {
         memcpy(merged->node, where->node, sizeof(merged->node));
+        merged->mem_given = where->job_mem_given;
+    }
     merged->cpus = cpus_of(nodes, count, &merged->nodes);
     merged->nodes_given = PFR_ABSENT;
     merged->tasks_given = PFR_ABSENT;

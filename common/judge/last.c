@@ -12,6 +12,8 @@
 #include "common/base/parse.h"
 #include "common/record/lines.h"
 #include "common/record/scan.h"
+#include "common/record/schema.h"
+#include "common/record/reader.h"
 
 /* A window in which less than this was done is one in which nothing moved. */
 #define STILL_CPU_PER_S (PFR_NS_PER_S / 100)
@@ -29,6 +31,7 @@ struct series {
     char *usage; /* a copy of the newest window */
     size_t length, room;
     int64_t still_since;
+    int foreign; /* -EPROTO: not for us to read */
 };
 
 static void forget(struct series *series)
@@ -66,12 +69,27 @@ static void take_columns(struct pfr_scan *scan, struct columns *columns)
     }
 }
 
+int pfr_header_check(struct pfr_scan scan)
+{
+    char schema[64] = "";
+    struct pfr_span key;
+
+    while (pfr_scan_member(&scan, &key)) {
+        if (!pfr_span_is(key, "schema"))
+            pfr_scan_skip(&scan);
+        else if (pfr_scan_text(&scan, schema, sizeof(schema)))
+            return pfr_schema_check(schema, PFR_SCHEMA_SERIES) < 0 ? -EPROTO : 0;
+    }
+    return -EPROTO;
+}
+
 /* A header ends the run before it. */
 static void on_header(struct series *series, struct pfr_scan *scan)
 {
     struct pfr_span key;
 
     forget(series);
+    series->foreign = pfr_header_check(*scan);
     while (pfr_scan_member(scan, &key)) {
         if (pfr_span_is(key, "process_columns"))
             take_columns(scan, &series->columns);
@@ -164,6 +182,22 @@ static int on_usage(struct series *series, struct pfr_scan *scan, const char *li
     return keep(series, line, length);
 }
 
+/* Kept in order of memory: who is large is who one asks about. */
+static void rank(struct pfr_last_process *list, int *count, int most,
+                 const struct pfr_last_process *process)
+{
+    int at = *count;
+
+    while (at > 0 && list[at - 1].rss < process->rss)
+        at--;
+    if (at == most)
+        return;
+    if (*count < most)
+        ++*count;
+    memmove(&list[at + 1], &list[at], (size_t)(*count - at - 1) * sizeof(*list));
+    list[at] = *process;
+}
+
 static void take_victims(struct pfr_scan *scan, struct pfr_last *last)
 {
     if (!pfr_scan_enter(scan, '[')) {
@@ -188,8 +222,7 @@ static void take_victims(struct pfr_scan *scan, struct pfr_last *last)
             else
                 pfr_scan_skip(scan);
         }
-        if (last->victim_count < PFR_LAST_VICTIMS)
-            last->victims[last->victim_count++] = gone;
+        rank(last->victims, &last->victim_count, PFR_LAST_VICTIMS, &gone);
     }
 }
 
@@ -339,22 +372,6 @@ static void take_states(struct pfr_scan *scan, struct pfr_last *last)
             add_state(last, code, count);
 }
 
-/* Kept in order of memory: who is large is who one asks about. */
-static void add_process(struct pfr_last *last, const struct pfr_last_process *process)
-{
-    int at = last->top_count;
-
-    while (at > 0 && last->top[at - 1].rss < process->rss)
-        at--;
-    if (at == PFR_LAST_PROCESSES)
-        return;
-    if (last->top_count < PFR_LAST_PROCESSES)
-        last->top_count++;
-    memmove(&last->top[at + 1], &last->top[at],
-            (size_t)(last->top_count - at - 1) * sizeof(last->top[0]));
-    last->top[at] = *process;
-}
-
 static void take_processes(struct pfr_scan *scan, const struct columns *columns,
                            struct pfr_last *last)
 {
@@ -383,7 +400,7 @@ static void take_processes(struct pfr_scan *scan, const struct columns *columns,
             else
                 pfr_scan_skip(scan);
         }
-        add_process(last, &process);
+        rank(last->top, &last->top_count, PFR_LAST_PROCESSES, &process);
     }
 }
 
@@ -421,7 +438,7 @@ int pfr_last_load(struct pfr_last *last, int dirfd, const char *node)
     const char *line;
     struct stat st;
     size_t length;
-    int fd, result;
+    int fd, result = 0;
 
     memset(last, 0, sizeof(*last));
     forget(&series);
@@ -435,12 +452,14 @@ int pfr_last_load(struct pfr_last *last, int dirfd, const char *node)
         pfr_lines_release(&lines);
         return -EINVAL;
     }
-    while ((result = pfr_lines_next(&lines, &line, &length)) > 0)
+    while (!series.foreign && (result = pfr_lines_next(&lines, &line, &length)) > 0)
         on_line(&series, line, length);
     usage = series.usage;
     conclude(&series);
     last->torn = lines.torn;
     last->malformed += lines.too_long;
     pfr_lines_release(&lines);
+    if (series.foreign)
+        return series.foreign;
     return result < 0 ? result : 1;
 }

@@ -6,6 +6,7 @@
 #define PFR_JUDGE_LAST_H
 
 #include "common/judge/facts.h"
+#include "common/record/scan.h"
 
 #define PFR_LAST_PROCESSES 3
 #define PFR_LAST_VICTIMS 4
@@ -38,7 +39,16 @@ struct pfr_last {
     bool torn, final;
 };
 
-/* Reads the series once, in constant memory. 1, 0 when there is none, -errno. */
+/*
+ * A header, of which the type was read: 0 when we can read what follows it,
+ * -EPROTO when a later major version wrote it.
+ */
+int pfr_header_check(struct pfr_scan scan);
+
+/*
+ * Reads the series once, in constant memory. 1, 0 when there is none, -errno;
+ * -EPROTO as above.
+ */
 int pfr_last_load(struct pfr_last *last, int dirfd, const char *node);
 
 #endif

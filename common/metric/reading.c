@@ -78,3 +78,13 @@ bool pfr_readings_are_full(const struct pfr_readings *readings, uint32_t process
     return readings->count >= PFR_SAMPLES_MAX ||
            (readings->count > 0 && readings->pid_count + processes > PFR_READINGS_MAX);
 }
+
+int64_t pfr_sample_stamp(const struct pfr_sample *sample)
+{
+    int64_t latest = 0;
+
+    for (int i = 0; i < PFR_COLLECTOR_COUNT; i++)
+        if (sample->stamp[i] > latest)
+            latest = sample->stamp[i];
+    return latest;
+}

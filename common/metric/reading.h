@@ -48,6 +48,9 @@ static inline int64_t pfr_sample_get(const struct pfr_sample *sample, enum pfr_m
     return sample->step[id - PFR_PID_END];
 }
 
+/* When its last collector read; 0 = none did. */
+int64_t pfr_sample_stamp(const struct pfr_sample *sample);
+
 /* Enough for 4096 processes over eleven ticks; more closes the window early. */
 #define PFR_READINGS_MAX 45056
 #define PFR_SAMPLES_MAX 256

@@ -17,6 +17,8 @@
 #define STEP_COUNTER(KEY, UNIT, HELP) { ROW(KEY, COUNTER, UNIT, DELTA, STEP, HELP), .of = NONE }
 #define STEP_GAUGE(KEY, UNIT, REDUCE, HELP) \
     { ROW(KEY, GAUGE, UNIT, REDUCE, STEP, HELP), .of = NONE }
+#define STEP_LIMIT(KEY, UNIT, HELP) \
+    { ROW(KEY, GAUGE, UNIT, LAST, STEP, HELP), .lasting = true, .of = NONE }
 #define SUM_GAUGE(KEY, UNIT, BASE, HELP) \
     { ROW(KEY, GAUGE, UNIT, MAX, STEP, HELP), .derive = PFR_SUM, .of = OF1(BASE) }
 #define SUM_COUNTER(KEY, UNIT, BASE, HELP) \
@@ -120,8 +122,12 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
 
     [PFR_CGROUP_MEM_PEAK] = {
         ROW("cgroup_mem_peak", GAUGE, BYTES, MAX, STEP,
-            "most memory ever charged, kept by the kernel; "
-            "includes page cache that could be dropped"),
+            "most memory ever charged, kept by the kernel; with page cache that could be "
+            "dropped, and in a Slurm step on v1 with slurmstepd"),
+        .lasting = true, .of = NONE },
+    [PFR_CGROUP_MEM_WINDOW_PEAK] = {
+        ROW("cgroup_mem_window_peak", GAUGE, BYTES, MAX, STEP,
+            "most memory charged within the window, kept by the kernel; needs Linux 6.12 and v2"),
         .lasting = true, .of = NONE },
     [PFR_CGROUP_MEM_CURRENT] = {
         ROW("cgroup_mem_current", GAUGE, BYTES, MEAN, STEP,
@@ -135,6 +141,8 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         "anonymous memory: heap, stack, private pages"),
     [PFR_CGROUP_MEM_FILE] = STEP_GAUGE("cgroup_mem_file", BYTES, MAX,
         "page cache, including cgroup_mem_shmem"),
+    [PFR_CGROUP_MEM_INACTIVE_FILE] = STEP_GAUGE("cgroup_mem_inactive_file", BYTES, MAX,
+        "page cache not used lately, which goes first when memory gets short"),
     [PFR_CGROUP_MEM_SHMEM] = STEP_GAUGE("cgroup_mem_shmem", BYTES, MAX,
         "shared memory and tmpfs files such as /dev/shm; cannot be dropped"),
     [PFR_CGROUP_MEM_KERNEL] = STEP_GAUGE("cgroup_mem_kernel", BYTES, MAX,
@@ -144,21 +152,45 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
             "anon + shmem + kernel of one sample: what the step could not do without"),
         .derive = PFR_ADD, .detail = true, .yields = PFR_METRIC_NONE,
         .of = OF3(PFR_CGROUP_MEM_ANON, PFR_CGROUP_MEM_SHMEM, PFR_CGROUP_MEM_KERNEL) },
-    [PFR_CGROUP_MEM_LIMIT] = {
-        ROW("cgroup_mem_limit", GAUGE, BYTES, LAST, STEP,
-            "smallest memory limit from this cgroup up to the root; absent when there is none"),
-        .lasting = true, .of = NONE },
+    [PFR_CGROUP_MEM_LIMIT] = STEP_LIMIT("cgroup_mem_limit", BYTES,
+        "smallest memory limit from this cgroup up to the root; absent when there is none"),
+    [PFR_CGROUP_MEM_HIGH_LIMIT] = STEP_LIMIT("cgroup_mem_high_limit", BYTES,
+        "smallest memory.high from this cgroup up to the root: above it the step is slowed"),
     [PFR_CGROUP_MEM_FAILCNT] = STEP_COUNTER("cgroup_mem_failcnt", ITEMS,
         "times an allocation met the memory limit and the kernel had to reclaim"),
+    [PFR_CGROUP_MEM_FAILCNT_LOCAL] = STEP_COUNTER("cgroup_mem_failcnt_local", ITEMS,
+        "the part of cgroup_mem_failcnt that met this cgroup's own limit, not one below"),
+    [PFR_CGROUP_MEM_HIGH_EVENTS] = STEP_COUNTER("cgroup_mem_high_events", ITEMS,
+        "times the step was slowed and made to reclaim because it was above memory.high"),
+    [PFR_CGROUP_MEM_HIGH_EVENTS_LOCAL] = STEP_COUNTER("cgroup_mem_high_events_local", ITEMS,
+        "the part of cgroup_mem_high_events of this cgroup's own memory.high"),
+    [PFR_CGROUP_MEM_FAULTS_MAJOR] = STEP_COUNTER("cgroup_mem_faults_major", ITEMS,
+        "page faults that waited for storage, of everything that ever ran in the step"),
+    [PFR_CGROUP_MEM_REFAULTS_FILE] = STEP_COUNTER("cgroup_mem_refaults_file", ITEMS,
+        "pages of files that were dropped and soon needed again: too little memory for them"),
     [PFR_CGROUP_SWAP_CURRENT] = STEP_GAUGE("cgroup_swap_current", BYTES, MAX,
         "swap used at a sample"),
     [PFR_CGROUP_SWAP_PEAK] = {
         ROW("cgroup_swap_peak", GAUGE, BYTES, MAX, STEP, "most swap ever used, kept by the kernel"),
         .lasting = true, .of = NONE },
+    [PFR_CGROUP_SWAP_WINDOW_PEAK] = {
+        ROW("cgroup_swap_window_peak", GAUGE, BYTES, MAX, STEP,
+            "most swap used within the window, kept by the kernel; needs Linux 6.12 and v2"),
+        .lasting = true, .of = NONE },
+    [PFR_CGROUP_SWAP_LIMIT] = STEP_LIMIT("cgroup_swap_limit", BYTES,
+        "smallest swap limit from this cgroup up to the root; absent when there is none"),
+    [PFR_CGROUP_SWAP_FAILCNT] = STEP_COUNTER("cgroup_swap_failcnt", ITEMS,
+        "times memory could not be swapped out because of a swap limit"),
+    [PFR_CGROUP_SWAP_FAILS] = STEP_COUNTER("cgroup_swap_fails", ITEMS,
+        "times memory could not be swapped out, because of a limit or for want of swap"),
     [PFR_CGROUP_OOM_EVENTS] = STEP_COUNTER("cgroup_oom_events", ITEMS,
         "times the limit was met and nothing could be reclaimed"),
+    [PFR_CGROUP_OOM_EVENTS_LOCAL] = STEP_COUNTER("cgroup_oom_events_local", ITEMS,
+        "the part of cgroup_oom_events of this cgroup's own limit"),
     [PFR_CGROUP_OOM_KILLS] = STEP_COUNTER("cgroup_oom_kills", ITEMS,
         "processes killed by the out-of-memory killer"),
+    [PFR_CGROUP_OOM_KILLS_LOCAL] = STEP_COUNTER("cgroup_oom_kills_local", ITEMS,
+        "the part of cgroup_oom_kills that was in this very cgroup, not in one below"),
     [PFR_CGROUP_CPU_SECONDS] = STEP_COUNTER("cgroup_cpu_seconds", SECONDS,
         "CPU time of everything that ever ran in the step, however short"),
     [PFR_CGROUP_CPU_USER_SECONDS] = STEP_COUNTER("cgroup_cpu_user_seconds", SECONDS,
@@ -174,6 +206,8 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
             "cgroup_cpu_seconds less ps_cpu_seconds_total: processes never seen, "
             "and after the last sight"),
         .derive = PFR_REST, .of = OF2(PFR_CGROUP_CPU_SECONDS, PFR_PS_CPU_SECONDS_TOTAL) },
+    [PFR_CGROUP_CPU_LIMIT] = STEP_LIMIT("cgroup_cpu_limit", PERCENT,
+        "smallest CPU bandwidth limit from this cgroup up to the root, 100 = one core"),
     [PFR_CGROUP_CPU_PERIODS] = STEP_COUNTER("cgroup_cpu_periods", ITEMS,
         "periods of the CPU bandwidth limit that passed"),
     [PFR_CGROUP_CPU_THROTTLED_PERIODS] = STEP_COUNTER("cgroup_cpu_throttled_periods", ITEMS,
@@ -184,12 +218,18 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         "bytes read from block devices"),
     [PFR_CGROUP_IO_WRITE_BYTES] = STEP_COUNTER("cgroup_io_write_bytes", BYTES,
         "bytes written to block devices"),
+    [PFR_CGROUP_IO_READ_OPS] = STEP_COUNTER("cgroup_io_read_ops", ITEMS,
+        "reads from block devices"),
+    [PFR_CGROUP_IO_WRITE_OPS] = STEP_COUNTER("cgroup_io_write_ops", ITEMS,
+        "writes to block devices"),
     [PFR_CGROUP_PIDS_CURRENT] = STEP_GAUGE("cgroup_pids_current", ITEMS, MAX,
         "processes and threads at a sample"),
     [PFR_CGROUP_PIDS_PEAK] = {
         ROW("cgroup_pids_peak", GAUGE, ITEMS, MAX, STEP,
             "most processes and threads at once, kept by the kernel"),
         .lasting = true, .of = NONE },
+    [PFR_CGROUP_PIDS_FAILCNT] = STEP_COUNTER("cgroup_pids_failcnt", ITEMS,
+        "times a fork was refused because of a limit on processes and threads"),
     [PFR_CGROUP_PSI_CPU_SOME_SECONDS] = STEP_COUNTER("cgroup_psi_cpu_some_seconds", SECONDS,
         "time in which some task waited for a core"),
     [PFR_CGROUP_PSI_CPU_FULL_SECONDS] = STEP_COUNTER("cgroup_psi_cpu_full_seconds", SECONDS,
@@ -202,6 +242,10 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         "time in which some task waited for storage"),
     [PFR_CGROUP_PSI_IO_FULL_SECONDS] = STEP_COUNTER("cgroup_psi_io_full_seconds", SECONDS,
         "time in which all tasks waited for storage"),
+    [PFR_CGROUP_TASKS_MEM_SAMPLED_PEAK] = STEP_GAUGE("cgroup_tasks_mem_sampled_peak", BYTES, MAX,
+        "largest simultaneous sum of the memory charged to the tasks' own cgroups"),
+    [PFR_CGROUP_TASKS_CPU_SECONDS] = STEP_COUNTER("cgroup_tasks_cpu_seconds", SECONDS,
+        "CPU time of the tasks' own cgroups, added up"),
 
     /* Not a counter: it is there once, when a task has been waited for. */
     [PFR_RUSAGE_CPU_SECONDS] = {

@@ -505,9 +505,7 @@ static void describe(struct pfr_window *window, struct pfr_run *run, struct pfr_
     usage->wall = last->wall;
     for (uint32_t i = 0; i < readings->count; i++)
         usage->num_samples += !readings->samples[i].empty;
-    for (int i = 0; i < PFR_COLLECTOR_COUNT; i++)
-        if (last->stamp[i] > usage->to)
-            usage->to = last->stamp[i];
+    usage->to = pfr_sample_stamp(last);
     usage->from = run->last_stamp ? run->last_stamp : run->first_stamp;
     run->last_stamp = usage->to;
     run->num_samples += usage->num_samples;

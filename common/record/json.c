@@ -87,6 +87,46 @@ struct json_object *pfr_json_text(const char *text)
     return object;
 }
 
+/* Digits at *p, at least one. */
+static bool pass_digits(const char **p)
+{
+    size_t n = strspn(*p, "0123456789");
+
+    *p += n;
+    return n > 0;
+}
+
+/* As RFC 8259 has it: no sign but '-', no zero in front, no end in a point. */
+static bool is_number(const char *text, bool *whole)
+{
+    const char *p = text + (*text == '-'), *digits = p;
+
+    if (!pass_digits(&p) || (*digits == '0' && p - digits > 1))
+        return false;
+    *whole = !*p;
+    if (*p == '.' && (p++, !pass_digits(&p)))
+        return false;
+    if (*p == 'e' || *p == 'E') {
+        p += 1 + (p[1] == '+' || p[1] == '-');
+        if (!pass_digits(&p))
+            return false;
+    }
+    return !*p;
+}
+
+struct json_object *pfr_json_typed(const char *text)
+{
+    bool whole;
+    double value;
+
+    if (strlen(text) > 32 || !is_number(text, &whole))
+        return pfr_json_text(text);
+    if (whole && strlen(text) <= 18)
+        return json_object_new_int64(strtoll(text, NULL, 10));
+    value = strtod(text, NULL); /* in the C locale, as every program of ours */
+    return isfinite(value) ? json_object_new_double_s(value, text) : pfr_json_text(text);
+}
+
 struct json_object *pfr_json_time(int64_t realtime_ns)
 {
     char text[PFR_STAMP_SIZE];

@@ -29,6 +29,9 @@ bool pfr_json_get_value(struct json_object *object, enum pfr_unit unit, int64_t 
 /* Bytes that are not UTF-8 become '?': a command line may hold anything. */
 struct json_object *pfr_json_text(const char *text);
 
+/* What a person typed: a number where it is one as JSON writes it, else text. */
+struct json_object *pfr_json_typed(const char *text);
+
 /* "2026-11-16T02:07:38.120Z" */
 struct json_object *pfr_json_time(int64_t realtime_ns);
 

@@ -101,7 +101,7 @@ int pfr_lines_next(struct pfr_lines *lines, const char **line, size_t *length)
         *line = lines->buffer + lines->begin;
         *length = (size_t)(newline - *line);
         lines->begin += *length + 1;
-        if (!overlong) {
+        if (!overlong && *length <= PFR_LINE_MAX) {
             lines->count++;
             return 1;
         }

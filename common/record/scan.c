@@ -239,7 +239,7 @@ struct nesting {
 };
 
 /* Where in these 64 bytes the outermost bracket is closed; -1 when it is not. */
-static inline int close_at(struct nesting *nesting, const char *p)
+__attribute__((always_inline)) static inline int close_at(struct nesting *nesting, const char *p)
 {
     struct block block = look(p);
     uint64_t strings = nesting->inside;
@@ -300,9 +300,11 @@ bool pfr_scan_skip(struct pfr_scan *scan)
         scan->p = p ? p + 1 : scan->end;
         return p ? true : fail(scan);
     }
+    if (!c || !strchr("-0123456789tfn", c))
+        return fail(scan);
     while (p < scan->end && !is_blank(*p) && !strchr(",]}:\"[{", *p))
         p++;
-    if (p == scan->p || p == scan->end) /* a number that goes to the end may be cut off */
+    if (p == scan->end) /* a number that goes to the end may be cut off */
         return fail(scan);
     scan->p = p;
     return true;

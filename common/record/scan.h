@@ -5,8 +5,8 @@
  *
  * The text may be anything: cut off, with NUL bytes, not UTF-8. What is passed
  * over is only checked for strings that end and as many closing brackets as
- * opening ones. The first thing that is wrong sets `bad`, after which every call fails; a loop therefore ends, and
- * one look at the end tells.
+ * opening ones. The first thing that is wrong sets `bad`, after which every call
+ * fails; a loop therefore ends, and one look at the end tells.
  */
 #ifndef PFR_RECORD_SCAN_H
 #define PFR_RECORD_SCAN_H
@@ -70,9 +70,11 @@ bool pfr_scan_number(struct pfr_scan *scan, int64_t quantum, int64_t *value);
 /* Nothing but blanks is left, and nothing was wrong. */
 bool pfr_scan_done(struct pfr_scan *scan);
 
+/* `text` is not empty. The first byte tells most of them apart without a call. */
 static inline bool pfr_span_is(struct pfr_span span, const char *text)
 {
-    return span.length == strlen(text) && memcmp(span.at, text, span.length) == 0;
+    return *span.at == *text && span.length == strlen(text) &&
+           memcmp(span.at, text, span.length) == 0;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef PFR_RECORD_SCHEMA_H
 #define PFR_RECORD_SCHEMA_H
 
+#include "common/metric/phase.h"
 #include "common/metric/run.h"
 #include "common/metric/select.h"
 
@@ -52,7 +53,7 @@ const char *pfr_state_name(enum pfr_state state);
 struct pfr_cost {
     int64_t cpu, max_rss;
     uint64_t ticks, late_ticks, reads;
-    uint64_t write_errors, hidden, denied, malformed, no_memory, lost_windows;
+    uint64_t write_errors, hidden, denied, malformed, no_memory, lost_windows, dropped_marks;
     int64_t series_bytes, series_span;
 };
 
@@ -81,6 +82,7 @@ struct pfr_snapshot {
     const struct pfr_task *tasks;
     uint32_t task_count;
     struct pfr_totals totals;
+    const struct pfr_phases *phases; /* or NULL */
     struct pfr_cost cost;
 };
 

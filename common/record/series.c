@@ -337,8 +337,7 @@ static void announce(struct pfr_series *series, const struct pfr_usage *usage, u
     write_line(series, object);
 }
 
-/* A megabyte for each hour begun, and no more than the limit. */
-static int64_t room(const struct pfr_series *series, int64_t now)
+int64_t pfr_series_room(const struct pfr_series *series, int64_t now)
 {
     int64_t hours = (now - series->info->start) / (3600 * PFR_NS_PER_S) + 1;
 
@@ -369,7 +368,7 @@ static int shorten(struct pfr_series *series)
  */
 static void keep_bounded(struct pfr_series *series, int64_t now)
 {
-    int64_t most = room(series, now);
+    int64_t most = pfr_series_room(series, now);
     int r = 0;
 
     if (series->fd < 0 || series->bytes < most)

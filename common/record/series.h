@@ -46,6 +46,9 @@ void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage);
 void pfr_series_event(struct pfr_series *series, const char *event, int64_t wall, int64_t stamp,
                       struct json_object *object);
 
+/* What the file may hold by now: a megabyte for each hour begun, up to its limit. */
+int64_t pfr_series_room(const struct pfr_series *series, int64_t now);
+
 void pfr_series_final(struct pfr_series *series, const struct pfr_snapshot *snapshot);
 
 #endif

@@ -348,6 +348,51 @@ static struct json_object *tasks_json(const struct pfr_snapshot *snapshot)
     return array;
 }
 
+struct json_object *pfr_phase_json(const struct pfr_info *info, const struct pfr_phase *phase)
+{
+    struct json_object *object = json_object_new_object(), *values;
+    int64_t value;
+
+    pfr_json_add(object, "name", pfr_json_text(phase->name));
+    if (phase->rank >= 0)
+        pfr_json_add(object, "rank", json_object_new_int(phase->rank));
+    pfr_json_add(object, "from", pfr_json_value(PFR_SECONDS, phase->from - info->start));
+    if (!phase->to)
+        return object;
+    pfr_json_add(object, "to", pfr_json_value(PFR_SECONDS, phase->to - info->start));
+    pfr_json_add(object, "seconds", pfr_json_value(PFR_SECONDS, phase->to - phase->from));
+    if (phase->unended)
+        pfr_json_add(object, "unended", json_object_new_boolean(true));
+    values = json_object_new_object();
+    for (int i = 0; i < PFR_PHASE_KEYS; i++) {
+        const struct pfr_metric *metric = &pfr_metrics[pfr_phase_keys[i]];
+
+        if (pfr_phase_value(phase, i, &value))
+            pfr_json_add(values, metric->key, pfr_json_value(metric->unit, value));
+    }
+    pfr_json_add(object, "measurements", values);
+    return object;
+}
+
+/* Those that have ended, then those that are open. */
+static void add_phases(struct json_object *object, const struct pfr_snapshot *snapshot)
+{
+    const struct pfr_phases *phases = snapshot->phases;
+    struct json_object *array;
+
+    if (!phases || (!phases->done_count && !phases->active_count))
+        return;
+    array = json_object_new_array();
+    for (uint32_t i = 0; i < phases->done_count; i++)
+        json_object_array_add(array, pfr_phase_json(snapshot->info, &phases->done[i]));
+    for (uint32_t i = 0; i < phases->active_count; i++)
+        if (!phases->active[i].to)
+            json_object_array_add(array, pfr_phase_json(snapshot->info, &phases->active[i]));
+    pfr_json_add(object, "phases", array);
+    if (phases->dropped)
+        pfr_json_add(object, "phases_dropped", json_object_new_int64((int64_t)phases->dropped));
+}
+
 static struct json_object *cost_json(const struct pfr_cost *cost)
 {
     const struct { const char *key; uint64_t value; bool always; } counts[] = {
@@ -357,6 +402,7 @@ static struct json_object *cost_json(const struct pfr_cost *cost)
         { "series_bytes", (uint64_t)cost->series_bytes, true },
         { "write_errors", cost->write_errors, false },
         { "lost_windows", cost->lost_windows, false },
+        { "dropped_marks", cost->dropped_marks, false },
         { "hidden_processes", cost->hidden, false },
         { "denied_reads", cost->denied, false },
         { "malformed_reads", cost->malformed, false },
@@ -418,6 +464,7 @@ struct json_object *pfr_summary_json(const struct pfr_snapshot *snapshot)
     if (snapshot->totals.given)
         pfr_json_add(object, "totals_at_exit", totals_json(&snapshot->totals));
     pfr_json_add(object, "tasks", tasks_json(snapshot));
+    add_phases(object, snapshot);
     pfr_json_add(object, "processes", processes_json(snapshot));
     pfr_json_add(object, "commands", commands_json(snapshot));
     pfr_json_add(object, "sampler", cost_json(&snapshot->cost));

@@ -14,6 +14,9 @@ void pfr_summary_tasks(struct json_object *object, const struct pfr_snapshot *sn
 /* The facts of a run, shared by summary and series header. */
 struct json_object *pfr_info_json(const struct pfr_info *info);
 
+/* A phase that was marked: name, rank, from, to, seconds, measurements; open: less. */
+struct json_object *pfr_phase_json(const struct pfr_info *info, const struct pfr_phase *phase);
+
 /* {"S": 9, "R": 1} */
 struct json_object *pfr_tally_json(const struct pfr_tally *tally);
 

@@ -5,5 +5,4 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/lab/vm.sh"
 vm_seconds=900
-LAB_PATIENCE=4
-vm_slurm qemu step harm
+vm_slurm qemu core step harm

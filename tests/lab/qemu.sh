@@ -6,6 +6,7 @@
 . "${top_srcdir:?}/tests/lab/debian.sh"
 
 qemu_memory=3G
+qemu_patience=4
 qemu_suite=trixie
 qemu_kernel= # the directory with vmlinuz and initrd
 
@@ -71,7 +72,7 @@ qemu_module() {
 }
 
 qemu_mount_box() {
-    echo "mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144,cache=none box /run/box"
+    echo "mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144,cache=none box run/box"
 }
 
 qemu_command() {

@@ -3,13 +3,14 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # names of vm.sh
 
 uml_memory=1G
+uml_patience=2
 
 uml_available() {
     vm_why="linux.uml is not installed (Debian: user-mode-linux)"
     command -v linux.uml >/dev/null && vm_why=
 }
 
-uml_mount_box() { echo "mount -t hostfs -o $(printf %q "$vm_box") box /run/box"; }
+uml_mount_box() { echo "mount -t hostfs -o $(printf %q "$vm_box") box run/box"; }
 
 uml_command() {
     mkdir "$vm_box/uml"

@@ -18,12 +18,18 @@
 #
 # Inside, the host's files can be read and not written; /tmp, /run and /dev/shm
 # are empty and of memory, and what is put there is gone at the end. What is
-# written to /run/box stays, as $vm_box, as long as $work. $LAB_KIND is the kind.
+# written to /run/box stays, as $vm_box, as long as $work. $LAB_KIND is the kind,
+# $LAB_PATIENCE how many times as long as elsewhere something may take.
 # With qemu, /dev/vda and /dev/vdb are empty disks.
+#
+# With $vm_tree the root inside is that directory, a system of its own; sources
+# and build are then in /run/source and /run/build.
 
 vm_seconds=120
 vm_why=
 vm_box=
+vm_tree=
+vm_records=${top_builddir:?}/lab # of the host's build, whichever is tested
 
 # shellcheck source-path=SCRIPTDIR
 . "${top_srcdir:?}/tests/lab/uml.sh"
@@ -41,49 +47,65 @@ vm_available() {
 
 # The first process inside. What is below /tmp or /run on the host, as builds
 # and test directories are, is shown in its place again.
-vm_write_init() { # KIND SHOWN...
+vm_write_init() { # KIND
+    local patience=$1_patience
     {
         echo '#!/bin/bash'
         echo "kind=$1"
-        echo "shown=($(printf '%q ' "${@:2}"))"
+        echo "patience=${!patience}"
+        echo "tree=$(printf %q "$vm_tree")"
+        echo "source=$(printf %q "${top_srcdir:?}")"
+        echo "build=$(printf %q "${top_builddir:?}")"
         cat <<'INIT'
 mount -t proc proc /proc
-mount -t sysfs sysfs /sys
 mount -t tmpfs tmpfs /run
-mkdir /run/host /run/lock /run/box
+mkdir -p /run/host /run/new
 mount --bind / /run/host
-mount -o remount,bind,ro /
+mount --bind "/run/host$tree" /run/new
+cd /run/new
+mount -o remount,bind,ro .
+mount -t proc proc proc
+mount -t sysfs sysfs sys
+mount -t devtmpfs dev dev
+mount -t tmpfs -o mode=1777 tmpfs tmp
+mount -t tmpfs tmpfs run
+[ -e dev/fd ] || ln -s /proc/self/fd dev/fd
+mkdir -p dev/shm run/lock run/box
+mount -t tmpfs -o mode=1777 tmpfs dev/shm
 INIT
         "$1_mount_box"
         cat <<'INIT'
-echo >/run/box/booted
-mount -t tmpfs -o mode=1777 tmpfs /tmp
-mountpoint -q /dev || mount -t devtmpfs dev /dev
-[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
-mkdir -p /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm
-for dir in "${shown[@]}"; do
-    case $dir in
-    /tmp/* | /run/*) mkdir -p "$dir" && mount -o bind,ro "/run/host$dir" "$dir" ;;
-    esac
-done
-mount -t cgroup2 cgroup2 /sys/fs/cgroup
+echo >run/box/booted
+show() { # FROM TO
+    mkdir -p "./$2" && mount -o bind,ro "/run/host$1" "./$2"
+}
+. run/box/environment
+if [ -n "$tree" ]; then
+    export top_srcdir=/run/source top_builddir=/run/build
+    show "$source" "$top_srcdir"
+    show "$build" "$top_builddir"
+else
+    for dir in "$source" "$build"; do
+        case $dir in /tmp/* | /run/*) show "$dir" "$dir" ;; esac
+    done
+fi
+mount -t cgroup2 cgroup2 sys/fs/cgroup
 for controller in cpu cpuset memory pids io; do
-    echo "+$controller" >/sys/fs/cgroup/cgroup.subtree_control
+    echo "+$controller" >sys/fs/cgroup/cgroup.subtree_control
 done 2>/dev/null
 # for a name to be found at all, a second address has to be there
 ip link set lo up
 ip addr add 127.0.0.2/8 dev lo
 hostname "$kind"
-printf '%s\n' '127.0.0.1 localhost' "127.0.0.2 $kind" >/run/hosts
-mount --bind /run/hosts /etc/hosts
-[ ! -e /etc/resolv.conf ] || { : >/run/resolv && mount --bind /run/resolv /etc/resolv.conf; }
-. /run/box/environment
-export LAB_KIND=$kind
-bash /run/box/command >/run/box/output 2>&1 </dev/null
-echo $? >/run/box/status
+printf '%s\n' '127.0.0.1 localhost' "127.0.0.2 $kind" >run/hosts
+mount --bind run/hosts etc/hosts
+[ ! -e etc/resolv.conf ] || { : >run/resolv && mount --bind run/resolv etc/resolv.conf; }
+export LAB_KIND=$kind LAB_PATIENCE=$patience LAB_RECORDS=/run/box
+chroot . bash /run/box/command >run/box/output 2>&1 </dev/null
+echo $? >run/box/status
 sync
-echo 1 >/proc/sys/kernel/sysrq
-echo o >/proc/sysrq-trigger
+echo 1 >proc/sys/kernel/sysrq
+echo o >proc/sysrq-trigger
 sleep 10
 INIT
     } >"$vm_box/init"
@@ -107,9 +129,9 @@ vm_run() {
 
     shift
     vm_box=$(mktemp -d "${work:?}/$kind.XXXXXX") || return 125
-    printf '%q ' bash "$@" >"$vm_box/command"
-    { export -p | grep -E '^declare -x (PATH|LC_ALL|LAB_PATIENCE|top_srcdir|top_builddir)='; } >"$vm_box/environment"
-    vm_write_init "$kind" "${top_srcdir:?}" "${top_builddir:?}"
+    printf '%s\n' "$(printf '%q ' bash "$@")" >"$vm_box/command"
+    { export -p | grep -E '^declare -x (PATH|LC_ALL|top_srcdir|top_builddir)='; } >"$vm_box/environment"
+    vm_write_init "$kind"
     # its memory is a file: on /dev/shm when nothing else is said
     env -u TMPDIR -u TMP -u TEMP setsid bash -c "$("${kind}_command")" \
         </dev/null >"$vm_box/console" 2>&1 &
@@ -133,9 +155,11 @@ vm_test() {
     local status
 
     vm_available "$1" || { echo "1..0 # SKIP $vm_why" && exit 0; }
-    export top_srcdir top_builddir LAB_PATIENCE
+    export top_srcdir top_builddir
     vm_run "$@"
     status=$?
+    mkdir -p "$vm_records"
+    cp "$vm_box"/record-*.json "$vm_records" 2>/dev/null
     case $status in
     124) echo "Bail out! $1 still ran after $vm_seconds s" ;;
     125) echo "1..0 # SKIP $vm_why" && exit 0 ;;
@@ -149,7 +173,8 @@ vm_slurm() {
     vm_available "$kind" || { echo "1..0 # SKIP $vm_why" && exit 0; } # not in vain
     why=$(vm_slurm_missing)
     [ -z "$why" ] || { echo "1..0 # SKIP $why" && exit 0; }
-    vm_test "$kind" "$top_srcdir/tests/lab/several" "${@/#/tests/slurm/}"
+    # shellcheck disable=SC2016 # known inside
+    vm_test "$kind" -c 'exec bash "$top_srcdir/tests/lab/several" "$@"' several "${@/#/tests/slurm/}"
 }
 
 vm_slurm_missing() {

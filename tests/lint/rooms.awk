@@ -183,10 +183,15 @@ function check_code(   i)
         return
     if (room ~ /^(common|plugin)/ && bare ~ /(^|[^A-Za-z0-9_])abort[ \t]*\(/)
         say("abort", code)
-    for (i = 1; i <= literal_count; i++)
+    for (i = 1; i <= literal_count; i++) {
         if (FILENAME != "common/collect/env.c" &&
             literals[i] ~ /^(%s)?\/(proc|sys)([^A-Za-z0-9_]|$)/)
             say("roots", code)
+        if (FILENAME != "common/collect/level.c" &&
+            (literals[i] ~ /(^|\/)(job|uid|step|task|slurm)_(%.*|[0-9*].*|\/.*)?$/ ||
+                literals[i] ~ /slurmstepd\.scope/))
+            say("levels", code)
+    }
     find_calls()
 }
 

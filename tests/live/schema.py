@@ -2,9 +2,9 @@
 
   schema.py probe                        exit 0 when jsonschema is usable
   schema.py work SECONDS                 a job: CPU, memory, processes
-  schema.py check series|summary FILE... exit 1 and a line for each fault
+  schema.py check series|summary|report FILE...  exit 1 and a line for each fault
   schema.py agree FILE...                what a schema cannot say of a series
-  schema.py mutants series|summary FILE  "ok NAME" or "not ok NAME" a line
+  schema.py mutants series|summary|report FILE  "ok NAME" or "not ok NAME" a line
 The schemas are in $schema_dir.
 """
 import copy
@@ -27,7 +27,7 @@ def validator(name):
 def documents(name, path):
     """The objects of a file: each line of a series, or the one of a summary."""
     with open(path, encoding="utf-8") as file:
-        if name == "summary":
+        if name != "series":
             return [json.load(file)]
         return [json.loads(line) for line in file]
 
@@ -159,7 +159,7 @@ SERIES = [
     ("usage", "a new member", put(["tasks"], []), True),
     ("usage", "a new measurement", put(["measurements", "cgroup_new_bytes"], 1), True),
     ("usage", "a merged window", lambda d: (d.pop("samples"), d.update(merged=2)), True),
-    ("event", "a new event", lambda d: (d.pop("pid"), d.update(event="phase", name="io")), True),
+    ("event", "a new event", lambda d: (d.pop("pid"), d.update(event="reboot", name="io")), True),
     ("event", "a new type of line", put(["type"], "remark"), True),
 ]
 
@@ -194,11 +194,37 @@ SUMMARY = [
     ("a lost one without its tasks", lambda d: (d.pop("tasks"), d.update(state="LOST")), False),
 ]
 
+JOB = ["jobs", 0]
+REPORT = [
+    ("no jobs", drop("jobs"), False),
+    ("another major version", put(["schema"], "profres-report/2.0"), False),
+    ("an unknown verdict", put(JOB + ["verdict", "id"], "good"), False),
+    ("evidence that is empty", put(JOB + ["verdict", "evidence"], [""]), False),
+    ("no voice for the administrator", drop(*JOB, "verdict", "admin"), False),
+    ("a number without its source", drop(*JOB, "facts", "memory_source"), False),
+    ("an unknown source", put(JOB + ["facts", "memory_source"], "MaxRSS"), False),
+    ("two ends", put(JOB + ["facts", "signal"], 9), False),
+    ("an unknown state", put(JOB + ["facts", "state"], "DONE"), False),
+    ("a measurement that is null",
+     put(JOB + ["facts", "measurements", "cgroup_new"], None), False),
+    ("an advice of an unknown kind", put(JOB + ["advice", "mem", "kind"], "maybe"), False),
+    ("an advice that refuses without a reason",
+     put(JOB + ["advice", "mem"], {"kind": "cannot"}), False),
+    ("an advice without what to paste",
+     put(JOB + ["advice", "mem"], {"kind": "tell", "basis": "x"}), False),
+    ("a job without steps", put(JOB + ["steps"], []), False),
+    ("a step without nodes", put(JOB + ["steps", 0, "nodes"], []), False),
+    ("a newer minor version", put(["schema"], "profres-report/1.7"), True),
+    ("a new member", put(JOB + ["partition"], "p1"), True),
+    ("a new measurement", put(JOB + ["facts", "measurements", "gpu_new"], {"max": 1}), True),
+]
+
 
 def mutants(name, path):
     rules = validator(name)
     found = documents(name, path)
-    rows = SERIES if name == "series" else [("",) + row for row in SUMMARY]
+    rows = SERIES if name == "series" else [
+        ("",) + row for row in (SUMMARY if name == "summary" else REPORT)]
     for kind, what, change, valid in rows:
         document = pick(found, kind) if kind else copy.deepcopy(found[0])
         if faults(rules, document):

@@ -112,11 +112,22 @@ valid none "no rows and no cgroup"
 "$profres" run -q -d only -m 'cgroup_*' -- true 2>>log
 valid only "only what the cgroup tells"
 
+# shellcheck disable=SC2016 # for the inner shell
+"$profres" run -q -d marked -- sh -c '"$0" mark a; "$0" mark b; "$0" mark --event k=1 t=x; "$0" mark --end; "$0" mark c' "$profres" 2>>log
+valid marked "a command that marks its phases"
+
+# --- what the report makes of them ---
+"$profres" report --no-sacct --why --json job short signal none only marked >report.json 2>>log
+say $? "the report of all of them" "$(cat log)"
+verify check report report.json
+say $? "... is valid" "$text"
+
 # --- the schemas can say no, and only where they should ---
-for name in series summary; do
+for name in series summary report; do
     case $name in
     series) file=$(echo job/0/*.jsonl) ;;
     summary) file=$(echo job/0/*.json) ;;
+    report) file=report.json ;;
     esac
 # shellcheck disable=SC2094 # two different files
     "$python" "$helper" mutants $name "$file" >mutants 2>&1

@@ -268,7 +268,7 @@ lab_write_conf() {
     lab_opt[unified]=$(lab_yes lab_unified)
     lab_settings cgroup \
         CgroupPlugin="cgroup/$(if lab_unified; then echo v2; else echo v1; fi)" \
-        IgnoreSystemd="$(lab_if unified yes)" CgroupMountpoint=$lab_mount CgroupAutomount=no \
+        IgnoreSystemd="$(lab_if unified yes)" CgroupMountpoint=$lab_mount \
         ConstrainRAMSpace="${lab_opt[ram]}" ConstrainCores="${lab_opt[cores]}" \
         ConstrainSwapSpace="$(lab_if swap yes)" AllowedSwapSpace="$(lab_if swap 0)" \
         >"$lab_dir/cgroup.conf"

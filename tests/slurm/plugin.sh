@@ -100,6 +100,38 @@ valid() {
     is "${#files[@]} files $names: schema.py $*" "$((${#files[@]} >= least)):${wrong:0:2000}" 1:
 }
 
+# said DIR STEP: what srun has said in err of a step at its end. It waits 30 ms for
+# the files: on a slow machine it may come too early, and is asked again.
+said() {
+    settled
+    if [ "$lab_patience" -gt 1 ] && grep -q 'INCOMPLETE.*state LIVE' err; then
+        "$lab_dir/bin/profres" brief "$lab_home/$1/$2"
+    else
+        cat err
+    fi
+}
+
+# record DIR STEP: leaves for tests/lab/matrix what can be measured here and what
+# not, as the series says, and prints where that is not as it was recorded before
+record() {
+    local dir=${LAB_RECORDS:-$top_builddir/lab} slurm name
+    settled
+    mkdir -p "$dir"
+    slurm=$(srun --version | grep -o '[0-9]*\.[0-9]*' | head -n 1)
+    head -n 1 "$lab_home/$1/$2/${lab_nodes[0]}.jsonl" | jq --arg slurm "$slurm" '{
+        kernel: (.info.kernel | capture("(?<v>[0-9]+\\.[0-9]+)").v),
+        cgroup: .info.cgroup_mode, slurm: $slurm, present: (.metrics | keys),
+        absent: (.info.unavailable | with_entries(select(.value | startswith("not selected") | not)))
+    }' >"$work/record" || return
+    name=$(jq -r '"record-\(.cgroup)-\(.kernel)-\(.slurm).json"' "$work/record")
+    cp "$work/record" "$dir/$name"
+    jq -rs '.[1] as $now | [.[0][] | select(.kernel == $now.kernel and .cgroup == $now.cgroup
+        and .slurm == $now.slurm)][0] as $then | if $then then
+        ($now.present - $then.present | map("+" + .)) + ($then.present - $now.present | map("-" + .))
+        | join(" ") else "new: \($now.cgroup), Linux \($now.kernel), Slurm \($now.slurm)" end' \
+        "$top_srcdir/docs/matrix.json" "$work/record"
+}
+
 # script NAME: standard input as an executable of the jobs' user
 script() {
     cat >"$lab_home/$1"

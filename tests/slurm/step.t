@@ -73,7 +73,7 @@ ok "... complete, nothing pending, exit 0" is_true one 0 \
 ok "... what was given" is_true one 0 '.info.allocation | .step_mem_bytes == 200 * 1048576
     and .job_cpus == 1 and .nodes == 1 and .tasks == 1 and .restart_count == 0'
 is "... what was run" "$(of one 0 '.info.command | join(" ")')" "./self.sh -m 50 -s 100000"
-like "... and srun says so" "$(cat err)" "profres: *.0
+like "... and srun says so" "$(said one 0)" "profres: *.0
   elapsed * exit 0
   memory * charged at peak (* of 200.0 MiB allocated)*
   CPU * of 1 allocated
@@ -112,12 +112,12 @@ for rank in 0 7; do
     near "... CPU of rank $rank" "$(of four 0 ".tasks[$((rank % 2))].cgroup_cpu_seconds" $((rank / 2 + 1)))" \
         "$task_cpu" $moment
 done
-like "... srun merges the nodes" "$(cat err)" "*profres: *.0 on 4 nodes, memory of *
+like "... srun merges the nodes" "$(said four 0)" "*profres: *.0 on 4 nodes, memory of *
   elapsed *, rank *: exit *
 *of 8 allocated*"
 lab_srun -N4 --profile-res=dir=first,nodes=first sleep 0.2 2>err
 is "nodes=first: one node's files" "$(files first)" "0/n1.json 0/n1.jsonl "
-like "... the brief does not wait for others" "$(cat err)" "*profres: *exit 0*"
+like "... the brief does not wait for others" "$(said first 0)" "*profres: *exit 0*"
 lab_srun -N4 --profile-res=dir=two,nodes=2,quiet sleep 0.2 2>err
 is "nodes=2" "$(files two)" "0/n1.json 0/n1.jsonl 0/n2.json 0/n2.jsonl "
 is "quiet: nothing is said" "$(cat err)" ""
@@ -158,7 +158,7 @@ is "sbatch -D: beside the job's output" "$(cd "$lab_home/sub" && echo slurm-*; f
 # shellcheck disable=SC2016 # the job's
 job=$(lab_srun -D "$lab_home/sub" --profile-res sh -c 'pwd >&2; echo $SLURM_JOB_ID; sleep 0.2' 2>err)
 is "srun -D: where it was typed" "$(head -n 1 err):$(files "slurm-$job.profres")" "$lab_home/sub:0/n1.json 0/n1.jsonl "
-like "... and srun finds it there" "$(cat err)" "*exit 0*files*$lab_home/slurm-$job.profres/0"
+like "... and srun finds it there" "$(said "slurm-$job.profres" 0)" "*exit 0*files*$lab_home/slurm-$job.profres/0"
 # 22.05 does not tell the batch step of the option then; from 23.11 it does
 job=$(lab_sbatch --profile-res=quiet --export=NONE --wrap 'srun sleep 0.2')
 lab_wait_job "$job"
@@ -252,7 +252,7 @@ job=$(lab_sbatch --profile-res=dir=%u-%x-%j-%A-%a-%%,quiet -J name --wrap 'sleep
 lab_wait_job "$job"
 is "dir= with %u %x %j %A %a" "$(files "nobody-name-$job-$job-0-%")" "batch/n1.json batch/n1.jsonl "
 lab_srun --profile-res="dir=$lab_home/%u/deep/er" sleep 0.2 2>err
-like "... srun finds it, too" "$(cat err)" "profres: *exit 0*files *$lab_home/nobody/deep/er/0"
+like "... srun finds it, too" "$(said nobody/deep/er 0)" "profres: *exit 0*files *$lab_home/nobody/deep/er/0"
 job=$(lab_sbatch --profile-res=dir=rel,quiet -D sub --wrap 'srun sleep 0.2')
 lab_wait_job "$job"
 is "... a relative one is one for all steps" "$(files sub/rel)" "0/n1.json 0/n1.jsonl batch/n1.json batch/n1.jsonl "
@@ -321,7 +321,7 @@ ok "killed for memory: a status of its own" test $status -ne 0
 ok "... the kills are counted" is_true oom 0 '.measurements.cgroup_oom_kills.total >= 1
     and .totals_at_exit.cgroup_oom_kills >= 1 and .tasks[0].cgroup_oom_kills >= 1'
 near "... the peak is the limit" "$(of oom 0 .measurements.cgroup_mem_peak.max)" $((40 << 20)) 2000000
-like "... the summary says so" "$(cat err)" "*  OOM *killed: the memory limit was too low*"
+like "... the summary says so" "$(said oom 0)" "*  OOM *killed: the memory limit was too low*"
 lab_srun --mem=40M --profile-res=dir=oom2 ./tail.sh 2>err
 is "the task itself is killed" "$(of oom2 0 '.tasks[0] | [.signal, .cgroup_oom_kills] | tostring')" "[9,1]"
 

@@ -225,6 +225,18 @@ spank_err_t spank_setenv(spank_t sp, const char *name, const char *value, int ov
     return ESPANK_SUCCESS;
 }
 
+spank_err_t spank_unsetenv(spank_t sp, const char *name)
+{
+    (void)sp;
+    for (int i = 0; i < host.env_count; i++)
+        if (strcmp(host.env[i][0], name) == 0) {
+            memmove(host.env[i], host.env[i + 1],
+                    (size_t)(--host.env_count - i) * sizeof(host.env[0]));
+            return ESPANK_SUCCESS;
+        }
+    return ESPANK_ENV_NOEXIST;
+}
+
 /* ---- what Slurm does with them ---- */
 
 void host_load(spank_context_t context)

@@ -262,6 +262,36 @@ static void messages_keep_their_borders(void **state)
     close(fds[1]);
 }
 
+/* A descriptor comes with its message, once, and only to who asks. */
+static void descriptors_come_along(void **state)
+{
+    char text[64], read_back[8] = "";
+    int fds[2], passed = -2, pipe_fds[2];
+
+    (void)state;
+    assert_int_equal(pfr_control_pair(fds), 0);
+    assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
+    assert_int_equal(pfr_control_send_fd(fds[0], pipe_fds[1], "file pipe"), 0);
+    assert_int_equal(pfr_control_send(fds[0], "done"), 0);
+    assert_int_equal(pfr_control_send_fd(fds[0], pipe_fds[1], "unasked"), 0);
+    close(pipe_fds[1]);
+    assert_int_equal(pfr_control_receive_fd(fds[1], text, sizeof(text), 1000, &passed), 9);
+    assert_string_equal(text, "file pipe");
+    assert_int_equal(fcntl(passed, F_GETFD), FD_CLOEXEC);
+    assert_int_equal(write(passed, "hello", 5), 5);
+    close(passed);
+    assert_int_equal(pfr_control_receive_fd(fds[1], text, sizeof(text), 1000, &passed), 4);
+    assert_int_equal(passed, -1);
+    assert_int_equal(pfr_control_receive(fds[1], text, sizeof(text), 1000), 7);
+    /* no copy is left: the pipe ends */
+    assert_int_equal(read(pipe_fds[0], read_back, 5), 5);
+    assert_int_equal(read(pipe_fds[0], read_back, 5), 0);
+    close(pipe_fds[0]);
+    close(fds[0]);
+    assert_int_equal(pfr_control_send_fd(fds[1], fds[1], "x"), -EPIPE);
+    close(fds[1]);
+}
+
 static void closing_is_the_end(void **state)
 {
     char text[64];
@@ -397,6 +427,7 @@ int main(void)
         cmocka_unit_test(write_errors_are_returned),
         cmocka_unit_test(stamps_are_utc_with_milliseconds),
         cmocka_unit_test(messages_keep_their_borders),
+        cmocka_unit_test(descriptors_come_along),
         cmocka_unit_test(closing_is_the_end),
         cmocka_unit_test(sending_never_blocks),
         cmocka_unit_test(long_messages_are_cut_not_overrun),

@@ -129,6 +129,37 @@ static void v2_values(void **state)
     assert_value(bench, PFR_CGROUP_PIDS_PEAK, 6);
 }
 
+/* Each number of the fixture is its own: none can be another's. */
+static void v2_events_and_limits(void **state)
+{
+    struct bench *bench = *state;
+
+    fixture_open(&bench->fixture, "v2-slurm");
+    fixture_write(&bench->fixture, V2_TASK "/memory.events",
+                  "low 0\nhigh 33\nmax 34\noom 35\noom_kill 36\noom_group_kill 0\n");
+    start(bench, PFR_METRIC_NONE);
+    collect(bench);
+    assert_value(bench, PFR_CGROUP_MEM_HIGH_EVENTS, 33);
+    assert_value(bench, PFR_CGROUP_MEM_FAILCNT, 34);
+    assert_value(bench, PFR_CGROUP_OOM_EVENTS, 35);
+    assert_value(bench, PFR_CGROUP_OOM_KILLS, 36);
+    assert_value(bench, PFR_CGROUP_MEM_HIGH_EVENTS_LOCAL, 13);
+    assert_value(bench, PFR_CGROUP_MEM_FAILCNT_LOCAL, 14);
+    assert_value(bench, PFR_CGROUP_OOM_EVENTS_LOCAL, 15);
+    assert_value(bench, PFR_CGROUP_OOM_KILLS_LOCAL, 16);
+    assert_value(bench, PFR_CGROUP_SWAP_FAILCNT, 21);
+    assert_value(bench, PFR_CGROUP_SWAP_FAILS, 22);
+    assert_value(bench, PFR_CGROUP_PIDS_FAILCNT, 23);
+    assert_value(bench, PFR_CGROUP_MEM_INACTIVE_FILE, 7 * MIB);
+    assert_value(bench, PFR_CGROUP_MEM_FAULTS_MAJOR, 5);
+    assert_value(bench, PFR_CGROUP_MEM_REFAULTS_FILE, 11);
+    assert_value(bench, PFR_CGROUP_IO_READ_OPS, 12 + 1);
+    assert_value(bench, PFR_CGROUP_IO_WRITE_OPS, 9 + 1);
+    assert_value(bench, PFR_CGROUP_MEM_HIGH_LIMIT, 600 * MIB); /* the job's */
+    assert_value(bench, PFR_CGROUP_SWAP_LIMIT, 1024 * MIB);
+    assert_value(bench, PFR_CGROUP_CPU_LIMIT, 150000);
+}
+
 static void v2_pressure(void **state)
 {
     struct bench *bench = *state;
@@ -174,7 +205,14 @@ static void v1_values(void **state)
     assert_value(bench, PFR_CGROUP_CPU_USER_SECONDS, SECONDS(6.0)); /* 600 ticks */
     assert_value(bench, PFR_CGROUP_CPU_SYSTEM_SECONDS, SECONDS(0.2));
     assert_value(bench, PFR_CGROUP_CPU_THROTTLED_SECONDS, 0);
+    assert_value(bench, PFR_CGROUP_MEM_INACTIVE_FILE, 7 * MIB);
+    assert_value(bench, PFR_CGROUP_MEM_FAULTS_MAJOR, 5);
+    assert_value(bench, PFR_CGROUP_MEM_REFAULTS_FILE, 11);
     assert_denied(bench, PFR_CGROUP_OOM_EVENTS, "no such cgroup hierarchy");
+    assert_denied(bench, PFR_CGROUP_MEM_HIGH_LIMIT, "no such cgroup hierarchy");
+    assert_denied(bench, PFR_CGROUP_MEM_HIGH_EVENTS, "no such cgroup hierarchy");
+    assert_denied(bench, PFR_CGROUP_SWAP_FAILS, "no such cgroup hierarchy");
+    assert_denied(bench, PFR_CGROUP_CPU_LIMIT, "no such cgroup hierarchy");
     assert_denied(bench, PFR_CGROUP_PSI_CPU_SOME_SECONDS, "no such cgroup hierarchy");
     assert_denied(bench, PFR_CGROUP_IO_READ_BYTES, "blkio controller: not scoped");
     assert_denied(bench, PFR_CGROUP_PIDS_CURRENT, "pids controller: not scoped");
@@ -203,6 +241,9 @@ static void v1_rhel8_values(void **state)
     assert_value(bench, PFR_CGROUP_MEM_FAILCNT, 3);
     assert_value(bench, PFR_CGROUP_IO_READ_BYTES, 1048576 + 512); /* over devices, no totals */
     assert_value(bench, PFR_CGROUP_IO_WRITE_BYTES, 4096);
+    assert_value(bench, PFR_CGROUP_IO_READ_OPS, 17 + 2);
+    assert_value(bench, PFR_CGROUP_IO_WRITE_OPS, 3);
+    assert_value(bench, PFR_CGROUP_PIDS_FAILCNT, 4);
     assert_value(bench, PFR_CGROUP_CPU_THROTTLED_SECONDS, 25 * MS); /* nanoseconds on v1 */
     assert_value(bench, PFR_CGROUP_PIDS_CURRENT, 6);
     assert_denied(bench, PFR_CGROUP_PIDS_PEAK, "no pids.peak (pids)");
@@ -220,6 +261,11 @@ static void v2_rhel8_has_a_sampled_peak(void **state)
     assert_true(pfr_metric_set_has(&bench->have.available, PFR_CGROUP_MEM_SAMPLED_PEAK));
     assert_denied(bench, PFR_CGROUP_PIDS_PEAK, "no pids.peak");
     assert_denied(bench, PFR_CGROUP_PSI_MEMORY_SOME_SECONDS, "no memory.pressure");
+    assert_denied(bench, PFR_CGROUP_OOM_KILLS_LOCAL, "no memory.events.local (unified)");
+    assert_denied(bench, PFR_CGROUP_MEM_HIGH_LIMIT, "no memory.high (unified)");
+    assert_denied(bench, PFR_CGROUP_SWAP_LIMIT, "no memory.swap.max (unified)");
+    assert_denied(bench, PFR_CGROUP_CPU_LIMIT, "no cpu.max (unified)");
+    assert_denied(bench, PFR_CGROUP_MEM_REFAULTS_FILE, "memory.stat has no 'workingset_refault");
     assert_denied(bench, PFR_CGROUP_MEM_KERNEL, "memory.stat has no 'kernel'");
     assert_denied(bench, PFR_CGROUP_MEM_NONRECLAIMABLE, "needs cgroup_mem_kernel");
 }
@@ -359,6 +405,26 @@ static void v2_limit_is_the_smallest_above(void **state)
     assert_value(bench, PFR_CGROUP_MEM_LIMIT, 0);
 }
 
+/* Where its own directory lacks the controller, those above limit it all the same. */
+static void limits_above_count_without_the_controller(void **state)
+{
+    struct bench *bench = *state;
+
+    fixture_open(&bench->fixture, "v2-slurm");
+    fixture_remove(&bench->fixture, V2_TASK "/memory.max");
+    fixture_remove(&bench->fixture, V2_TASK "/cpu.max");
+    start(bench, PFR_METRIC_NONE);
+    collect(bench);
+    assert_value(bench, PFR_CGROUP_MEM_LIMIT, 512 * MIB);
+    assert_value(bench, PFR_CGROUP_CPU_LIMIT, 150000);
+    fixture_write(&bench->fixture, V2_JOB "/step_0/user/cpu.max", "20000 10000\n");
+    collect(bench);
+    assert_value(bench, PFR_CGROUP_CPU_LIMIT, 150000);
+    fixture_write(&bench->fixture, V2_JOB "/step_0/user/cpu.max", "2500 10000\n");
+    collect(bench);
+    assert_value(bench, PFR_CGROUP_CPU_LIMIT, 25000);
+}
+
 static void no_limit_is_absent(void **state)
 {
     struct bench *bench = *state;
@@ -447,6 +513,8 @@ static void v1_kills_are_summed_over_the_subtree(void **state)
     assert_counts(bench, 7, 70);
     put_counts(bench, "/task_1", 5, 41);
     assert_counts(bench, 8, 71);
+    assert_value(bench, PFR_CGROUP_OOM_KILLS_LOCAL, 1);
+    assert_value(bench, PFR_CGROUP_MEM_FAILCNT_LOCAL, 10);
 }
 
 static void v1_new_directories_are_met(void **state)
@@ -521,6 +589,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
     const struct CMUnitTest tests[] = {
         CASE(v2_values),
+        CASE(v2_events_and_limits),
         CASE(v2_pressure),
         CASE(v2_pressure_without_full),
         CASE(v1_values),
@@ -536,6 +605,7 @@ int main(void)
         CASE(missing_io_stat_is_absence),
         CASE(unreadable_file_says_so),
         CASE(v2_limit_is_the_smallest_above),
+        CASE(limits_above_count_without_the_controller),
         CASE(no_limit_is_absent),
         CASE(limit_of_the_mount_itself_counts),
         CASE(limit_of_a_distant_ancestor_counts),

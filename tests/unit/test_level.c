@@ -280,6 +280,51 @@ static void hybrid_tree(void **state)
     assert_not_at(&bench->own, PFR_UNIFIED, "no cgroup of its own");
 }
 
+/* A container engine has made a cgroup of its own below the task's. */
+static void container_in_the_task(void **state)
+{
+    struct bench *bench = *state;
+
+    open_tree(bench, "v2-slurm");
+    fixture_write(&bench->fixture, "proc/5001/cgroup",
+                  "0::/system.slice/slurmstepd.scope/job_42/step_0/user/task_0/libpod-7/step_9\n");
+    fixture_write(&bench->fixture,
+                  "sys/fs/cgroup/system.slice/slurmstepd.scope/job_42/step_0/user/task_0/"
+                  "libpod-7/step_9/cgroup.procs", "5001\n");
+    resolve(bench);
+    assert_at(bench, &bench->step, PFR_UNIFIED,
+              "sys/fs/cgroup/system.slice/slurmstepd.scope/job_42/step_0/user");
+}
+
+/* slurmd in a cgroup namespace: its scope is the root of what can be seen. */
+static void scope_is_the_namespace(void **state)
+{
+    struct bench *bench = *state;
+
+    open_tree(bench, "cgroup-namespace");
+    fixture_write(&bench->fixture, "proc/5001/cgroup", "0::/job_42/step_0/user/task_0\n");
+    fixture_write(&bench->fixture, "sys/fs/cgroup/job_42/step_0/user/task_0/cgroup.procs",
+                  "5001\n");
+    resolve(bench);
+    assert_at(bench, &bench->step, PFR_UNIFIED, "sys/fs/cgroup/job_42/step_0/user");
+    assert_outside(V2, "/job_42/step_0/slurm", "/system");
+}
+
+/* cgroup.conf: CgroupMountpoint=/cgroup */
+static void mounted_elsewhere(void **state)
+{
+    struct bench *bench = *state;
+
+    open_tree(bench, "v1-slurm");
+    fixture_write(&bench->fixture, "proc/self/mountinfo",
+                  "30 27 0:25 / /cgroup/memory rw - cgroup cgroup rw,memory\n");
+    fixture_write(&bench->fixture, "cgroup/memory/" STEP "/task_0/cgroup.procs", "5001\n");
+    resolve(bench);
+    assert_at(bench, &bench->step, PFR_MEMORY, "cgroup/memory/" STEP);
+    assert_at(bench, &bench->own, PFR_MEMORY, "cgroup/memory/" STEP "/task_0");
+    assert_not_at(&bench->step, PFR_CPUACCT, "");
+}
+
 /* No cgroup plugin in Slurm: the tree of processes is all there is. */
 static void tree_without_a_step(void **state)
 {
@@ -343,6 +388,9 @@ int main(void)
         TREE(v2_tree),
         TREE(v2_sluid_tree),
         TREE(hybrid_tree),
+        TREE(container_in_the_task),
+        TREE(scope_is_the_namespace),
+        TREE(mounted_elsewhere),
         TREE(tree_without_a_step),
         TREE(sampler_inside_the_step),
         TREE(step_above_the_mount),

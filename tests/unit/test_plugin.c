@@ -124,10 +124,12 @@ static void not_asked_for(void **state)
 {
     (void)state;
     use_fake("record");
+    host_setenv("PROFRES_MARK", "/of/the/step/around/it");
     walk(NULL);
     poll(NULL, 0, 100);
     assert_string_equal(recorded(), "");
     assert_null(host_getenv("SLURM_PROFILE_RES_BASE"));
+    assert_null(host_getenv("PROFRES_MARK"));
     assert_string_equal(host.log, "");
 }
 
@@ -298,8 +300,12 @@ static void inner_steps_follow_the_batch_step(void **state)
     (void)state;
     use_fake("record");
     host_setenv("SLURM_PROFILE_RES_BASE", "4711:/where/the/job/is");
+    setenv("SLURMD_NODENAME", "n7", 1);
     walk("");
+    unsetenv("SLURMD_NODENAME");
     await_line("msg dir /where/the/job/is/slurm-4711.profres\n");
+    assert_string_equal(host_getenv("PROFRES_MARK"),
+                        "/where/the/job/is/slurm-4711.profres/0/.n7.mark");
 }
 
 /* sbatch inside a job that is measured: the inner job has its own place. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -539,6 +540,41 @@ static void windows_are_contiguous(void **state)
     assert_json_int(bench->summary, "num_windows", 5);
 }
 
+/* Counted anew by each window; the last one though the cgroup has gone by then. */
+static void windows_have_peaks_of_their_own(void **state)
+{
+    static const char *const peaks[] = { "60000\n", "20000\n", "40000\n" };
+    struct bench *bench = *state;
+    int fd = memfd_create("memory.peak", MFD_CLOEXEC);
+    struct pfr_handed *handed = &bench->session->handed;
+
+    prepare(bench, "v2-slurm", NULL);
+    assert_int_equal(init(bench), 0);
+    snprintf(handed->files[0].name, sizeof(handed->files[0].name), "memory.peak");
+    handed->files[0].fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    handed->count = 1;
+    assert_int_equal(begin(bench, 5001, 0), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(pwrite(fd, peaks[i], 6, 0), 6);
+        for (int t = 0; t < 10 && (i < 2 || t < 4); t++)
+            tick(bench, NULL);
+    }
+    end_task(bench, 5001, 0);
+    assert_int_equal(ftruncate(fd, 0), 0);
+    finish(bench);
+    read_series(bench);
+    for (int i = 0, n = 0; n < 3; i++) {
+        struct json_object *line = json_object_array_get_idx(bench->lines, (size_t)i);
+
+        if (strcmp(pfr_line_type(line), "usage") == 0)
+            assert_json_int(line, M "cgroup_mem_window_peak", atoi(peaks[n++]));
+    }
+    assert_json_int(bench->summary, M "cgroup_mem_window_peak.max", 60000);
+    assert_json_int(bench->summary, M "cgroup_mem_peak.max", 200 * MIB);
+    close(fd);
+}
+
 /* The same step again in the same place: what was there stays. */
 static void second_run_appends(void **state)
 {
@@ -1031,6 +1067,8 @@ static void loop_answers(void **state)
     prepare(bench, "v2-slurm", NULL);
     assert_int_equal(init(bench), 0);
     assert_int_equal(pfr_control_pair(fds), 0);
+    pfr_control_send_fd(fds[0], 0, "file memory.peak");
+    pfr_control_send(fds[0], "file memory.swap.peak"); /* and no descriptor */
     pfr_control_send(fds[0], "start nonsense");
     pfr_control_send(fds[0], "start 5001 0");
     pfr_control_send(fds[0], "start 5002 1");
@@ -1047,6 +1085,8 @@ static void loop_answers(void **state)
     assert_hears(fds[0], "bye");
     assert_int_equal(pfr_control_receive(fds[0], text, sizeof(text), 0), 0);
     assert_int_equal(count_text(bench->fixture.log, "not understood"), 2);
+    assert_int_equal(bench->session->handed.count, 1);
+    assert_string_equal(bench->session->handed.files[0].name, "memory.peak");
     assert_int_equal(bench->session->task_count, 2);
     assert_int_equal(bench->session->tasks[0].wait_status, 256);
     close(fds[0]);
@@ -1113,6 +1153,7 @@ int main(void)
         CASE(series_explains_itself),
         CASE(commands_are_announced_once),
         CASE(windows_are_contiguous),
+        CASE(windows_have_peaks_of_their_own),
         CASE(second_run_appends),
         CASE(states_follow_each_other),
         CASE(state_waits_for_every_task),

@@ -200,6 +200,25 @@ static void blkio_sums_devices_without_total(void **state)
 
 #define REST " S 7 8 9 0 -1 4194304 11 12 13 14 150 160 17 18 20 5 3 0 4242 1000 25\n"
 
+static void quota_is_a_part_of_its_period(void **state)
+{
+    static const char *const bad[] = { "50000\n", "50000 0\n", "50000 x\n", "x 100000\n",
+                                       "50000 100000 7\n", "-1 100000\n" };
+    int64_t value = UNTOUCHED;
+
+    (void)state;
+    assert_int_equal(pfr_shape_quota("50000 100000\n", 100000, &value), 1);
+    assert_int_equal(value, 50000);
+    assert_int_equal(pfr_shape_quota("10000000 1000", 100000, &value), 1);
+    assert_int_equal(value, 1000000000);
+    value = UNTOUCHED;
+    assert_int_equal(pfr_shape_quota("max 100000\n", 100000, &value), 0);
+    assert_int_equal(pfr_shape_quota("", 100000, &value), 0);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(pfr_shape_quota(bad[i], 100000, &value), -EINVAL);
+    assert_int_equal(value, UNTOUCHED);
+}
+
 static void stat_columns(void **state)
 {
     struct pfr_stat_line line;
@@ -314,6 +333,7 @@ int main(void)
         cmocka_unit_test(pressure_total_of_each_line),
         cmocka_unit_test(nested_sum_does_not_wrap),
         cmocka_unit_test(blkio_sums_devices_without_total),
+        cmocka_unit_test(quota_is_a_part_of_its_period),
         cmocka_unit_test(stat_columns),
         cmocka_unit_test(stat_names_may_hold_anything),
         cmocka_unit_test(stat_long_names_are_cut),

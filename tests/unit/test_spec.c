@@ -92,8 +92,12 @@ static void every_word_has_its_opposite(void **state)
     struct bench *bench = *state;
 
     parse(bench, "cmd=off,quiet,off,nodes=first");
-    parse(bench, "cmd=on,summary,on,nodes=all");
+    parse(bench, "cmd=on,chart,on,nodes=all");
     assert_false(bench->spec.no_cmd);
+    assert_false(bench->spec.quiet);
+    assert_true(bench->spec.chart);
+    parse(bench, "summary");
+    assert_false(bench->spec.chart);
     assert_false(bench->spec.quiet);
     assert_false(bench->spec.off);
     assert_int_equal(bench->spec.nodes, 0);
@@ -153,7 +157,7 @@ static void wrong_words_list_the_right_ones(void **state)
     struct bench *bench = *state;
 
     assert_refused(bench, "intervall=1", "'intervall=1' is not a word", "interval=, window=,");
-    assert_refused(bench, "5", "'5' is not a word", "quiet, summary, off, on");
+    assert_refused(bench, "5", "'5' is not a word", "quiet, summary, chart, off, on");
     assert_refused(bench, "quiet,Top=3", "'Top=3' is not a word", "top=");
     assert_refused(bench, "Interval=1", "'Interval=1'", "nodes=, cmd=, pss");
 }

@@ -13,15 +13,18 @@
 #include "common/base/parse.h"
 #include "common/judge/brief.h"
 #include "tools/profres/find.h"
+#include "tools/profres/plot/small.h"
 #include "tools/profres/profres.h"
 
 static void print_help(FILE *out)
 {
-    fputs("usage: profres brief [--wait MS] [--nodes N] DIR\n\n"
+    fputs("usage: profres brief [--chart] [--wait MS] [--nodes N] DIR\n\n"
           "Says in a few lines how a step went. DIR is the step's directory, as in\n"
           "slurm-4711.profres/0; the nodes of a step are put together.\n\n"
           "      --wait=MS   wait so long for profiles that are not complete (default 0)\n"
           "      --nodes=N   ... and for so many of them (default: those that are there)\n"
+          "  -c, --chart     a small chart of memory and cores below; of several nodes, that of\n"
+          "                  the one whose memory is shown\n"
           "  -q, --quiet     say nothing when there is no profile\n"
           "  -h, --help      this text\n",
           out);
@@ -82,22 +85,24 @@ int pfr_command_brief(int argc, char **argv)
 {
     static const struct option options[] = { { "wait", required_argument, NULL, 'w' },
                                              { "nodes", required_argument, NULL, 'n' },
+                                             { "chart", no_argument, NULL, 'c' },
                                              { "quiet", no_argument, NULL, 'q' },
                                              { "help", no_argument, NULL, 'h' },
                                              { 0 } };
     struct profiles profiles = { 0 };
     struct pfr_facts merged;
     int64_t wait_ms = 0, nodes = 0;
-    bool quiet = false;
+    bool quiet = false, chart = false;
     int option;
 
-    while ((option = getopt_long(argc, argv, "hq", options, NULL)) >= 0) {
+    while ((option = getopt_long(argc, argv, "chq", options, NULL)) >= 0) {
         if (option == 'h') {
             print_help(stdout);
             return EXIT_SUCCESS;
         }
-        if (option == 'q') {
-            quiet = true;
+        if (option == 'q' || option == 'c') {
+            quiet = quiet || option == 'q';
+            chart = chart || option == 'c';
             continue;
         }
         if (option == '?' || !pfr_parse_int(optarg, option == 'w' ? &wait_ms : &nodes)) {
@@ -119,5 +124,7 @@ int pfr_command_brief(int argc, char **argv)
     pfr_facts_merge(&merged, profiles.facts, profiles.count);
     free(profiles.facts);
     pfr_brief_print(stdout, &merged, argv[optind], pfr_clock_ns(CLOCK_REALTIME));
+    if (chart)
+        pfr_chart_of_files(stdout, argv[optind], merged.node);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : PFR_EXIT_FAILURE;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/base/cleanup.h"
 #include "common/base/parse.h"
@@ -33,15 +34,17 @@ static char scratch[512];
 static bool get_job_id(const void *row, int which, struct pfr_cell *cell)
 {
     const struct pfr_facts *facts = facts_of(row);
-    bool raw = which != 0;
-    char number[24];
+    bool job = facts->extent == PFR_EXTENT_JOB;
+    char *end;
 
-    if (raw && !pfr_known(facts->job_id))
+    if (which && !pfr_known(facts->job_id))
         return false;
-    snprintf(number, sizeof(number), "%lld", (long long)facts->job_id);
-    snprintf(scratch, sizeof(scratch), "%s%s%s", raw ? number : facts->job,
-             facts->extent == PFR_EXTENT_JOB ? "" : ".",
-             facts->extent == PFR_EXTENT_JOB ? "" : facts->step);
+    if (which)
+        end = scratch + snprintf(scratch, sizeof(scratch), "%lld", (long long)facts->job_id);
+    else
+        end = stpcpy(scratch, facts->job);
+    if (!job)
+        stpcpy(stpcpy(end, "."), facts->step);
     return give_text(cell, scratch);
 }
 
@@ -374,8 +377,19 @@ bool pfr_column_is_sacct(const struct pfr_column *column)
            column->get == get_sacct_job || column->get == get_time_limit;
 }
 
-bool pfr_format_needs_sacct(const char *format)
+void pfr_column_measures(const struct pfr_column *column, struct pfr_metric_set *set)
 {
+    if (column->get == get_metric)
+        pfr_metric_set_add(set, (enum pfr_metric_id)column->which);
+    else if (column->get == get_stat)
+        pfr_metric_set_add(set, (enum pfr_metric_id)(column->which / (int)sizeof(struct pfr_stats)));
+}
+
+/* Calls `see` for every column that a format names. */
+static void see_format(const char *format,
+                       void (*see)(const struct pfr_column *column, void *arg), void *arg)
+{
+    const struct pfr_columns *columns = pfr_line_columns();
     PFR_AUTO_FREE char *copy = strdup(format);
     char *rest = NULL;
 
@@ -384,9 +398,35 @@ bool pfr_format_needs_sacct(const char *format)
         const struct pfr_column *column;
 
         item[strcspn(item, "%")] = '\0';
-        column = pfr_column_find(pfr_line_columns(), item);
-        if (strcmp(item, "ALL") == 0 || (column && pfr_column_is_sacct(column)))
-            return true;
+        column = pfr_column_find(columns, item);
+        if (column)
+            see(column, arg);
+        for (size_t i = 0; i < columns->count && strcasecmp(item, "ALL") == 0; i++)
+            see(&columns->list[i], arg);
     }
-    return false;
+}
+
+static void see_measures(const struct pfr_column *column, void *arg)
+{
+    pfr_column_measures(column, arg);
+}
+
+void pfr_format_measures(const char *format, struct pfr_metric_set *set)
+{
+    see_format(format, see_measures, set);
+}
+
+static void see_sacct(const struct pfr_column *column, void *arg)
+{
+    bool *any = arg;
+
+    *any = *any || pfr_column_is_sacct(column);
+}
+
+bool pfr_format_needs_sacct(const char *format)
+{
+    bool any = false;
+
+    see_format(format, see_sacct, &any);
+    return any;
 }

@@ -9,6 +9,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/parse.h"
+#include "common/judge/last.h"
 #include "common/record/lines.h"
 #include "common/record/reader.h"
 #include "common/record/scan.h"
@@ -208,12 +209,12 @@ static int each_window(struct source *source, const struct pfr_found *found, con
     struct pfr_lines lines;
     const char *line;
     size_t length;
-    int fd = open_file(found, node, "jsonl"), result;
+    int fd = open_file(found, node, "jsonl"), result, known = 0;
 
     if (fd < 0)
         return fd;
     pfr_lines_init(&lines, fd);
-    while ((result = pfr_lines_next(&lines, &line, &length)) > 0) {
+    while (known == 0 && (result = pfr_lines_next(&lines, &line, &length)) > 0) {
         struct pfr_scan scan;
 
         pfr_scan_init(&scan, line, length);
@@ -222,10 +223,12 @@ static int each_window(struct source *source, const struct pfr_found *found, con
             ++*source->malformed;
         else if (pfr_span_is(type, "usage"))
             take_window(&scan, source);
+        else if (pfr_span_is(type, "header"))
+            known = pfr_header_check(scan);
     }
     *source->malformed += lines.too_long + lines.torn;
     pfr_lines_release(&lines);
-    return result;
+    return known < 0 ? known : result;
 }
 
 int64_t pfr_detail_each(enum pfr_detail_kind kind, const struct pfr_found *found,

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "tools/profres/ask.h"
+#include "tools/profres/names.h"
 
 struct pfr_found {
     char *dir;  /* of the step: NODE.json and NODE.jsonl are in it */
@@ -55,8 +56,5 @@ void pfr_finds_release(struct pfr_finds *finds);
 
 /* The nodes of a step, sorted; NULL-terminated, one block to free(). */
 char **pfr_found_nodes(const struct pfr_found *found);
-
-/* "4711_9" before "4711_10": digits by their number. */
-int pfr_name_compare(const char *a, const char *b);
 
 #endif

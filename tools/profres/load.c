@@ -15,6 +15,7 @@ struct loader {
     struct pfr_facts *nodes; /* of the step, or of all steps of the job */
     size_t count, room;
     int unusable;
+    const struct pfr_metric_set *wanted;
     struct pfr_facts merged;
 };
 
@@ -51,7 +52,10 @@ static void complain(struct loader *loader, const struct pfr_found *found, const
 
     snprintf(path, sizeof(path), "%s/%s.json", found->dir, node);
     pfr_safe_text(path, safe, sizeof(safe));
-    if (error == EBADMSG)
+    if (error == 0)
+        fprintf(stderr, "profres: %s is not there, only the series: the run has just begun, or it"
+                        " was deleted; passed over\n", safe);
+    else if (error == EBADMSG)
         fprintf(stderr, "profres: %s is cut off or damaged; passed over\n", safe);
     else if (error == EINVAL)
         fprintf(stderr, "profres: %s is no file, or too large to be a summary; passed over\n", safe);
@@ -91,10 +95,10 @@ static int add_nodes(struct loader *loader, const struct pfr_found *found)
         if (!make_room(loader))
             return -ENOMEM;
         snprintf(path, sizeof(path), "%s/%s", found->dir, *name);
-        r = pfr_facts_load(&loader->nodes[loader->count], AT_FDCWD, path);
+        r = pfr_facts_load_some(&loader->nodes[loader->count], AT_FDCWD, path, loader->wanted);
         if (r > 0)
             loader->count++;
-        else if (r < 0)
+        else
             complain(loader, found, *name, -r);
     }
     return 0;
@@ -128,13 +132,17 @@ static int give(struct loader *loader, bool jobs, const struct pfr_found *found,
     for (size_t from = 0, count; r >= 0 && from < loader->count; from += count) {
         const struct pfr_facts *nodes = loader->nodes + from;
 
+        bool merged;
+
         count = gather_cluster(loader->nodes + from, loader->count - from);
+        merged = jobs || count > 1 || nodes->nodes_given > 1; /* else it is the same */
         if (jobs)
             pfr_facts_merge_job(&loader->merged, nodes, count);
-        else if (count > 1)
+        else if (merged)
             pfr_facts_merge(&loader->merged, nodes, count);
-        r = take(&(struct pfr_load){ found, jobs || count > 1 ? &loader->merged : nodes, nodes,
-                                     count }, arg);
+        else
+            loader->nodes[from].extent = PFR_EXTENT_STEP;
+        r = take(&(struct pfr_load){ found, merged ? &loader->merged : nodes, nodes, count }, arg);
     }
     loader->count = 0;
     return r;
@@ -172,13 +180,15 @@ static int add_rest(struct loader *loader, const struct pfr_finds *finds, size_t
     return r;
 }
 
-int pfr_load_all(const struct pfr_finds *finds, bool jobs,
+int pfr_load_all(const struct pfr_finds *finds, bool jobs, const struct pfr_metric_set *wanted,
                  int (*take)(const struct pfr_load *load, void *arg), void *arg)
 {
     PFR_AUTO_FREE bool *done = calloc(finds->count + 1, sizeof(*done));
     struct loader *loader = calloc(1, sizeof(*loader));
     int r = done && loader ? 0 : -ENOMEM, unusable;
 
+    if (loader)
+        loader->wanted = wanted;
     for (size_t i = 0; r >= 0 && i < finds->count; i++) {
         if (done[i])
             continue;

@@ -13,6 +13,7 @@
 #include "tools/profres/columns.h"
 #include "tools/profres/group.h"
 #include "tools/profres/load.h"
+#include "tools/profres/names.h"
 #include "tools/profres/profres.h"
 #include "tools/profres/state.h"
 #include "tools/profres/when.h"
@@ -367,15 +368,32 @@ static bool find_all(struct ls *ls)
     return all;
 }
 
+/* Nothing else is looked at, so nothing else is read. */
+static struct pfr_metric_set measures_of(const struct ls *ls)
+{
+    struct pfr_metric_set set = pfr_facts_judged();
+
+    if (ls->style.format)
+        pfr_format_measures(ls->style.format, &set);
+    if (ls->sort)
+        pfr_column_measures(ls->sort, &set);
+    for (int i = 0; i < ls->where.count; i++)
+        pfr_column_measures(ls->where.terms[i].column, &set);
+    return set;
+}
+
 static int list(struct ls *ls)
 {
+    struct pfr_metric_set wanted;
     bool all = find_all(ls);
     int r;
 
-    r = ls->grouped ? 0 : pfr_table_open(&ls->table, &ls->style, pfr_line_columns(), FORMAT, stdout);
+    r = ls->grouped
+            ? 0 : pfr_table_open(&ls->table, &ls->style, pfr_line_columns(), FORMAT, stdout);
     if (r < 0)
         return r == -EINVAL ? PFR_EXIT_USAGE : PFR_EXIT_FAILURE;
-    r = pfr_load_all(&ls->finds, ls->jobs, take, ls);
+    wanted = measures_of(ls);
+    r = pfr_load_all(&ls->finds, ls->jobs, &wanted, take, ls);
     if (r < 0)
         fprintf(stderr, "profres: %s\n", strerror(-r));
     print_kept(ls);

@@ -14,7 +14,10 @@ static const struct {
     { "report", pfr_command_report, "how a job went, why it failed, what to ask for next time" },
     { "ls", pfr_command_ls, "list the runs that were measured" },
     { "brief", pfr_command_brief, "a few lines about a step that was measured" },
+    { "plot", pfr_command_plot, "draw runs over time: a page, a picture, or text" },
     { "top", pfr_command_top, "watch a running step" },
+    { "export", pfr_command_export, "write a profile as CSV, for Prometheus, InfluxDB and others" },
+    { "mark", pfr_command_mark, "from inside a step: say that a phase begins" },
     { "metrics", pfr_command_metrics, "list what can be measured, and what can be measured here" },
 };
 

@@ -32,6 +32,7 @@ static void probe(const struct pfr_env *env, pid_t pid, struct pfr_availability 
     static struct pfr_cgtarget target;
     struct pfr_process_table table;
     struct pfr_metric_set all;
+    const char *no_tasks = "only Slurm gives each task a cgroup";
 
     memset(&all, 0xff, sizeof(all));
     pfr_availability_init(have);
@@ -42,6 +43,8 @@ static void probe(const struct pfr_env *env, pid_t pid, struct pfr_availability 
     }
     if (pfr_procs_open(&procs, env, &table, &all, 0, have) == 0)
         pfr_procs_release(&procs);
+    pfr_availability_deny(have, PFR_CGROUP_TASKS_MEM_SAMPLED_PEAK, "%s", no_tasks);
+    pfr_availability_deny(have, PFR_CGROUP_TASKS_CPU_SECONDS, "%s", no_tasks);
     pfr_availability_grant(have, PFR_RUSAGE_CPU_SECONDS);
     pfr_availability_grant(have, PFR_RUSAGE_MAX_RSS);
     pfr_availability_derive(have);

@@ -173,7 +173,9 @@ static void show_details(struct command *command, const struct pfr_report_job *j
 
             if (r < 0) {
                 fprintf(stderr, "profres: %s of step %s: %s\n", node->node, node->step,
-                        strerror((int)-r));
+                        r == -EPROTO ? "the schema of its series is not known to this version;"
+                                       " a newer profres reads it"
+                                     : strerror((int)-r));
                 command->unusable++;
             }
         }
@@ -212,8 +214,10 @@ static void show_rows(struct command *command, const struct pfr_report_job *job)
 static void ask_sacct(struct command *command, const struct pfr_facts *nodes)
 {
     pfr_sacct_release(&command->report.sacct);
-    if (!command->no_sacct && pfr_known(nodes[0].job_id))
-        pfr_sacct_load(&command->report.sacct, &nodes[0].job_id, 1);
+    if (command->no_sacct || !pfr_known(nodes[0].job_id))
+        return;
+    pfr_sacct_load(&command->report.sacct, &nodes[0].job_id, 1);
+    command->no_sacct = !command->report.sacct.answered; /* nor will it the next time */
 }
 
 static int take_job(const struct pfr_load *load, void *arg)
@@ -302,6 +306,7 @@ static int show(struct command *command)
     bool all = find_all(command), json = command->style.form == PFR_TABLE_JSON;
     bool group = command->by == BY_VIEW && !json && !command->each &&
                  count_jobs(&command->finds) > EACH_MAX;
+    struct pfr_metric_set judged = pfr_facts_judged();
     int r;
 
     if (command->by != BY_VIEW) {
@@ -312,7 +317,8 @@ static int show(struct command *command)
     } else if (json) {
         command->jobs = json_object_new_array();
     }
-    r = pfr_load_all(&command->finds, true, group ? take_member : take_job, command);
+    r = pfr_load_all(&command->finds, true, group ? &judged : NULL, group ? take_member : take_job,
+                     command);
     if (r < 0)
         fprintf(stderr, "profres: %s\n", strerror(-r));
     if (group && command->shown)

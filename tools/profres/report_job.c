@@ -75,23 +75,29 @@ static int split_steps(struct pfr_report_job *job, const struct pfr_finds *finds
     return 0;
 }
 
+/* A script fails because its step did; then the step is the one to look at. */
+static bool tells_more(const struct pfr_report_step *a, const struct pfr_report_step *b)
+{
+    if (a->verdict.id != b->verdict.id)
+        return a->verdict.id > b->verdict.id;
+    return strcmp(b->facts.step, "batch") == 0 || strcmp(b->facts.step, "interactive") == 0;
+}
+
 /* The worst of the steps' is the job's, unless the whole shows more than its parts. */
 static void judge_job(struct pfr_report *report, struct pfr_report_job *job)
 {
     struct pfr_needs needs;
-    bool parts = false;
 
     pfr_facts_merge_job(&job->facts, job->nodes, job->node_count);
     pfr_sacct_complete(&report->sacct, &job->facts);
     for (size_t i = 0; i < job->step_count; i++)
-        if (job->steps[i].verdict.id > job->steps[job->telling].verdict.id)
+        if (tells_more(&job->steps[i], &job->steps[job->telling]))
             job->telling = i;
     pfr_verdict_judge(&job->verdict, &job->facts,
                       job->steps[job->telling].has_last ? &job->steps[job->telling].last : NULL,
                       report->now);
-    parts = job->steps[job->telling].verdict.id >= job->verdict.id &&
-            job->steps[job->telling].verdict.id != PFR_VERDICT_FINE;
-    if (parts)
+    if (job->steps[job->telling].verdict.id >= job->verdict.id &&
+        job->steps[job->telling].verdict.id != PFR_VERDICT_FINE)
         job->verdict = job->steps[job->telling].verdict;
     pfr_needs_init(&needs);
     pfr_needs_add(&needs, &job->facts, job->verdict.id);

@@ -36,6 +36,8 @@ static void view_head(const struct pfr_report *report, const struct pfr_report_j
     char line[LINE] = "", text[PFR_CELL_SIZE], span[PFR_TEXT_SIZE];
 
     append(line, "%s", facts->job);
+    if (job->step_count == 1 && pfr_known(facts->job_id))
+        append(line, ".%s", job->steps[0].facts.step);
     if (facts->restart > 0)
         append(line, " (run %lld of a requeued job)", (long long)facts->restart + 1);
     if (facts->name[0])
@@ -45,7 +47,8 @@ static void view_head(const struct pfr_report *report, const struct pfr_report_j
     if (facts->cluster[0])
         append(line, ", on %s", facts->cluster);
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "job", line);
-    pfr_ink_say(&report->ink, PFR_TINT_NONE, "command", facts->command);
+    if (job->step_count == 1 && strcmp(job->steps[0].facts.step, "batch") != 0)
+        pfr_ink_say(&report->ink, PFR_TINT_NONE, "command", facts->command);
     line[0] = '\0';
     append(line, "%lld%s%.0lld node%s", (long long)facts->nodes,
            facts->nodes_given > facts->nodes ? " of " : "",
@@ -140,8 +143,9 @@ static void view_memory(const struct pfr_report *report, const struct pfr_facts 
     if (pfr_known(value) && pfr_known(bound) && bound > 0) {
         double share = (double)value / (double)bound;
 
-        append(line, "; %.0f %% of the %s %s", 100 * share, pfr_size_text(bound, text),
-               pfr_known(facts->mem_given) ? "allocated on a node" : "of its limit");
+        append(line, "; %.0f %% of %s%s", 100 * share,
+               pfr_known(facts->mem_given) ? "" : "its limit, ", pfr_size_text(bound, text));
+        append(line, "%s", pfr_known(facts->mem_given) ? " allocated on a node" : "");
         append(line, "%s", pfr_ink_bar(&report->ink, share, bar));
     }
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "memory", line);
@@ -196,9 +200,13 @@ static void view_io(const struct pfr_report *report, const struct pfr_facts *fac
         read = pfr_facts_value(facts, PFR_PROC_IO_READ_BYTES_TOTAL);
         written = pfr_facts_value(facts, PFR_PROC_IO_WRITE_BYTES_TOTAL);
     }
+    if (!pfr_known(read) && !pfr_known(written)) {
+        pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", "-");
+        return;
+    }
     append(line, "%s read", pfr_size_text(read, text));
     append(line, ", %s written%s", pfr_size_text(written, text),
-           cgroup || !pfr_known(read) ? "" : " (by processes seen)");
+           cgroup ? "" : " (by processes seen)");
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", line);
 }
 
@@ -373,42 +381,50 @@ static void view_sacct(const struct pfr_report *report, const struct pfr_report_
 }
 
 static void view_line(const struct pfr_report *report, const struct pfr_advice_line *line,
-                      const char *option, bool *any)
+                      const char *option)
 {
     char text[LINE] = "";
 
-    if (line->kind == PFR_ADVICE_NONE)
-        return;
-    if (line->kind == PFR_ADVICE_TELL) {
-        fprintf(report->ink.out, "%s", *any ? "" : "\n");
-        pfr_ink_begin(&report->ink, PFR_TINT_GOOD);
-        fputs(line->paste, report->ink.out);
-        pfr_ink_end(&report->ink, PFR_TINT_GOOD);
-        fputc('\n', report->ink.out);
-    } else {
-        fprintf(report->ink.out, "%s--%s\n", *any ? "" : "\n", option);
-    }
-    *any = true;
-    append(text, "%s%s%s", line->basis, line->basis[0] && line->why[0] ? "; " : "", line->why);
+    pfr_ink_begin(&report->ink, PFR_TINT_GOOD);
+    if (line->kind == PFR_ADVICE_TELL)
+        fprintf(report->ink.out, "%s\n", line->paste);
+    else
+        fprintf(report->ink.out, "--%s: %s\n", option, line->basis);
+    pfr_ink_end(&report->ink, PFR_TINT_GOOD);
+    append(text, "%s%s%s", line->kind == PFR_ADVICE_TELL ? line->basis : "",
+           line->kind == PFR_ADVICE_TELL && line->why[0] ? "; " : "", line->why);
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "", text);
 }
 
+/* What can be told, ready to be pasted; then what cannot, with each reason once. */
 static void view_advice(const struct pfr_report *report, const struct pfr_advice *advice)
 {
-    const struct pfr_advice_line *lines[] = { &advice->mem, &advice->cpus, &advice->time };
-    bool any = false;
+    const struct { const char *option; const struct pfr_advice_line *line; } lines[] = {
+        { "mem", &advice->mem },
+        { "mem-per-cpu", &advice->mem_per_cpu },
+        { "cpus-per-task", &advice->cpus },
+        { "time", &advice->time },
+    };
+    bool said[PFR_COUNT(lines)] = { false };
 
-    /* one reason for all is said once */
-    if (advice->mem.kind == PFR_ADVICE_CANNOT && advice->cpus.kind == PFR_ADVICE_CANNOT &&
-        advice->time.kind == PFR_ADVICE_CANNOT && strcmp(advice->mem.why, advice->cpus.why) == 0 &&
-        strcmp(advice->mem.why, advice->time.why) == 0) {
-        pfr_ink_say(&report->ink, PFR_TINT_NONE, "advice", advice->mem.why);
-        return;
+    fputc('\n', report->ink.out);
+    for (size_t i = 0; i < PFR_COUNT(lines); i++)
+        if (lines[i].line->kind == PFR_ADVICE_TELL || lines[i].line->kind == PFR_ADVICE_MORE)
+            view_line(report, lines[i].line, lines[i].option);
+    for (size_t i = 0; i < PFR_COUNT(lines); i++) {
+        char text[LINE] = "";
+
+        if (lines[i].line->kind != PFR_ADVICE_CANNOT || said[i])
+            continue;
+        for (size_t k = i; k < PFR_COUNT(lines); k++)
+            if (lines[k].line->kind == PFR_ADVICE_CANNOT &&
+                strcmp(lines[k].line->why, lines[i].line->why) == 0) {
+                append(text, "%s--%s", text[0] ? ", " : "", lines[k].option);
+                said[k] = true;
+            }
+        append(text, ": %s", lines[i].line->why);
+        pfr_ink_say(&report->ink, PFR_TINT_NONE, "advice", text);
     }
-    view_line(report, lines[0], "mem", &any);
-    view_line(report, &advice->mem_per_cpu, "mem-per-cpu", &any);
-    view_line(report, lines[1], "cpus-per-task", &any);
-    view_line(report, lines[2], "time", &any);
 }
 
 void pfr_report_view(const struct pfr_report *report, const struct pfr_report_job *job)

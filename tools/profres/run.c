@@ -24,10 +24,13 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/base/control.h"
+#include "common/base/mark.h"
 #include "common/base/parse.h"
 #include "common/judge/brief.h"
 #include "common/metric/select.h"
+#include "common/record/openmetrics.h"
 #include "tools/profres/cage.h"
+#include "tools/profres/plot/small.h"
 #include "tools/profres/profres.h"
 
 /* As env(1), timeout(1) and nice(1) do. */
@@ -42,10 +45,10 @@
 #define GONE_MS 200
 
 struct run {
-    const char *metrics, *dir, *interval, *window, *top;
-    bool quiet;
+    const char *metrics, *dir, *interval, *window, *top, *openmetrics;
+    bool quiet, chart;
     char **command;
-    char name[64], dir_text[PATH_MAX], node[256];
+    char name[64], dir_text[PATH_MAX], node[256], mark[2 * PATH_MAX + 512];
     struct pfr_env env;
     struct pfr_cage cage;
     bool caged;
@@ -69,15 +72,18 @@ static void print_help(FILE *out)
           "Runs CMD, measures it and everything it starts, and says on stderr what it used.\n\n"
           "  -i, --interval=TIME   time between samples (default 1s; 0.1s in the first 2s)\n"
           "  -w, --window=TIME     time that one line of the series covers (default 10s)\n"
-          "  -m, --metrics=KEYS    what to measure, as in 'cgroup_*,ps_rss' (default: all that\n"
-          "                        costs nothing); 'profres metrics' lists the keys\n"
+          "  -m, --metrics=KEYS    what to measure, as in 'cgroup_*,ps_rss' (default: all\n"
+          "                        that costs nothing); 'profres metrics' lists the keys\n"
           "  -d, --dir=DIR         where the files go (default run-PID.profres)\n"
           "  -t, --top=N           processes per window in the series, by CPU and by memory\n"
           "                        (default 16)\n"
+          "  -c, --chart           a small chart of memory and cores below the summary\n"
+          "  --openmetrics=PATH    while CMD runs, keep a file for Prometheus fresh: PATH,\n"
+          "                        or one in the directory PATH\n"
           "  -q, --quiet           no summary on stderr\n"
           "  -h, --help            this text\n\n"
-          "The exit status is CMD's, 128+N when signal N killed it, 127 or 126 when it cannot\n"
-          "be found or run, 125 when profres was called wrongly. See profres-run(1).\n",
+          "The exit status is CMD's, 128+N when signal N killed it, 127 or 126 when it\n"
+          "cannot be found or run, 125 when profres was called wrongly. See profres-run(1).\n",
           out);
 }
 
@@ -135,37 +141,29 @@ static int parse_options(struct run *run, int argc, char **argv)
         { "interval", required_argument, NULL, 'i' }, { "window", required_argument, NULL, 'w' },
         { "metrics", required_argument, NULL, 'm' },  { "dir", required_argument, NULL, 'd' },
         { "top", required_argument, NULL, 't' },      { "quiet", no_argument, NULL, 'q' },
-        { "help", no_argument, NULL, 'h' },           { 0 },
+        { "chart", no_argument, NULL, 'c' },          { "help", no_argument, NULL, 'h' },
+        { "openmetrics", required_argument, NULL, 'O' }, { 0 },
     };
     int option;
 
     run->metrics = getenv("PROFRES_METRICS");
-    while ((option = getopt_long(argc, argv, "+i:w:m:d:t:qh", options, NULL)) >= 0) {
-        switch (option) {
-        case 'i':
-            run->interval = optarg;
-            break;
-        case 'w':
-            run->window = optarg;
-            break;
-        case 'm':
-            run->metrics = optarg;
-            break;
-        case 'd':
-            run->dir = optarg;
-            break;
-        case 't':
-            run->top = optarg;
-            break;
-        case 'q':
-            run->quiet = true;
-            break;
-        case 'h':
+    while ((option = getopt_long(argc, argv, "+i:w:m:d:t:cqh", options, NULL)) >= 0) {
+        if (option == 'h') {
             print_help(stdout);
             return EXIT_SUCCESS;
-        default:
-            return complain("see 'profres run --help'");
         }
+        if (option == 'c')
+            run->chart = true;
+        else if (option == 'q')
+            run->quiet = true;
+        else if (option == '?')
+            return complain("see 'profres run --help'");
+        else
+            *(option == 'i'   ? &run->interval
+              : option == 'w' ? &run->window
+              : option == 'm' ? &run->metrics
+              : option == 'd' ? &run->dir
+              : option == 't' ? &run->top : &run->openmetrics) = optarg;
     }
     run->command = argv + optind;
     if (!*run->command)
@@ -219,9 +217,10 @@ static void exec_sampler(const struct run *run, const char *path, int control)
 {
     char control_text[16], tree[16], fixed[][24] = { "--control", "--tree", "--job", "--step",
                                                      "--node", "--dir", "--interval", "--window",
-                                                     "--top", "--metrics" };
+                                                     "--top", "--metrics", "--openmetrics" };
     const char *values[] = { control_text, tree, run->name, "0", run->node, run->dir,
-                             run->interval, run->window, run->top, run->metrics };
+                             run->interval, run->window, run->top, run->metrics,
+                             run->openmetrics };
     size_t words = 0, count = 0;
     char **args;
     /* lint: cloexec: it may be 0, 1 or 2 itself, and has to stay then */
@@ -339,6 +338,8 @@ static void exec_command(const struct run *run, int go, int failed)
     char byte;
     int error;
 
+    if (run->control >= 0)
+        setenv(PFR_MARK_VARIABLE, run->mark, 1);
     sigprocmask(SIG_SETMASK, &run->old_signals, NULL);
     while (read(go, &byte, 1) < 0 && errno == EINTR)
         ;
@@ -465,6 +466,25 @@ static void conclude(struct run *run)
     waitpid(run->sampler, NULL, WNOHANG);
 }
 
+/* A sampler that ended in order has taken these with it. */
+static void clean_up(const struct run *run)
+{
+    char name[2 * PATH_MAX];
+    struct stat st;
+
+    if (run->final)
+        return;
+    unlink(run->mark);
+    if (!run->openmetrics)
+        return;
+    snprintf(name, sizeof(name), "%s", run->openmetrics);
+    if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+        snprintf(name, sizeof(name), "%s/" PFR_OPENMETRICS_FILE, run->openmetrics, run->name, "0",
+                 run->node);
+    if (lstat(name, &st) == 0 && S_ISREG(st.st_mode))
+        unlink(name);
+}
+
 /* The live summary, else the one on disk, which may be an older one (R74). */
 static void report(struct run *run)
 {
@@ -483,7 +503,21 @@ static void report(struct run *run)
     if (run->final && !run->quiet)
         pfr_brief_print(stderr, &run->facts, on_disk ? files : NULL,
                         pfr_clock_ns(CLOCK_REALTIME));
+    snprintf(path, sizeof(path), "%s/0", run->dir);
+    if (run->final && !run->quiet && run->chart)
+        pfr_chart_of_files(stderr, path, run->node);
     free(run->parts);
+}
+
+/* The command may go elsewhere: an absolute path. */
+static void name_mark(struct run *run)
+{
+    char here[PATH_MAX] = "";
+
+    if (run->dir[0] != '/' && !getcwd(here, sizeof(here)))
+        here[0] = '\0';
+    snprintf(run->mark, sizeof(run->mark), "%s%s%s/0/" PFR_MARK_FILE, here, *here ? "/" : "",
+             run->dir, run->node);
 }
 
 static void prepare(struct run *run)
@@ -496,6 +530,7 @@ static void prepare(struct run *run)
     if (gethostname(run->node, sizeof(run->node)) < 0 || !run->node[0])
         snprintf(run->node, sizeof(run->node), "localhost");
     run->node[strcspn(run->node, "./")] = '\0';
+    name_mark(run);
     pfr_env_init(&run->env, "");
     run->caged = pfr_cage_make(&run->cage, &run->env) > 0;
 }
@@ -556,6 +591,7 @@ int pfr_command_run(int argc, char **argv)
         complain("%s: %s", run.command[0], strerror(r));
     supervise(&run, signals);
     conclude(&run);
+    clean_up(&run);
     if (pfr_cage_remove(&run.cage) < 0)
         complain("a process of the command is still ending; its cgroup profres-%d is left",
                  (int)getpid());

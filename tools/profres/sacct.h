@@ -34,7 +34,7 @@ struct pfr_sacct {
     bool answered; /* sacct did, if only to say that it has no such job */
 };
 
-/* Asks for these jobs and all their steps; `jobs` are Slurm's numbers, PFR_ABSENT is passed over. */
+/* Asks for these jobs and all their steps, by Slurm's numbers; PFR_ABSENT is passed over. */
 void pfr_sacct_load(struct pfr_sacct *sacct, const int64_t *jobs, size_t count);
 
 /* Adds what sacct -nP printed, and puts all in order. For pfr_sacct_load() and tests. */

@@ -197,11 +197,24 @@ static void spaces(FILE *out, int count)
         fprintf(out, "%*s", count, "");
 }
 
+/* How much of it can be printed as it is: nearly always all. */
+static size_t plain_length(const char *text, const char *delimiter)
+{
+    size_t n = 0;
+
+    while (text[n] >= ' ' && text[n] < 0x7f && text[n] != '\\' &&
+           !(delimiter && text[n] == *delimiter))
+        n++;
+    return n;
+}
+
 static int columns_of(const char *text)
 {
     char unit[PFR_SAFE_UNIT];
     int columns = 0;
 
+    columns = (int)plain_length(text, NULL);
+    text += columns;
     for (int n; (n = pfr_safe_next(&text, NULL, unit)) > 0;)
         columns += n;
     return columns;
@@ -213,6 +226,10 @@ static void print_cut(FILE *out, const char *text, int columns, int room)
     char unit[PFR_SAFE_UNIT];
     int left = columns > room ? room - 1 : columns, n;
 
+    if (columns <= room && (size_t)columns == plain_length(text, NULL)) {
+        fwrite_unlocked(text, 1, (size_t)columns, out);
+        return;
+    }
     while (left > 0 && (n = pfr_safe_next(&text, NULL, unit)) > 0 && n <= left) {
         fputs(unit, out);
         left -= n;
@@ -246,8 +263,15 @@ static void print_delimited(const struct pfr_table *table, size_t i, const char 
     const char *delimiter = delimiter_of(table);
     char unit[PFR_SAFE_UNIT];
 
-    while (pfr_safe_next(&text, delimiter, unit))
+    for (;;) {
+        size_t length = plain_length(text, delimiter);
+
+        fwrite_unlocked(text, 1, length, table->out);
+        text += length;
+        if (!pfr_safe_next(&text, delimiter, unit))
+            break;
         fputs(unit, table->out);
+    }
     if (i + 1 < table->count || table->style->form == PFR_TABLE_PARSABLE)
         fputs(delimiter, table->out);
 }

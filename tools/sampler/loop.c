@@ -17,6 +17,7 @@
 #include "common/judge/brief.h"
 #include "common/record/json.h"
 #include "tools/sampler/lost.h"
+#include "tools/sampler/mark.h"
 #include "tools/sampler/oom.h"
 #include "tools/sampler/task.h"
 
@@ -68,6 +69,21 @@ static void on_go(struct pfr_session *session, int control)
     pfr_control_send(control, "ready");
     if (!session->dir_presumed)
         pfr_session_publish(session); /* the tasks need not wait for the disk */
+}
+
+/* Of the step's cgroup, opened by the host, which may do more than we. */
+static void on_file(struct pfr_session *session, const char *name, int fd)
+{
+    struct pfr_handed *handed = &session->handed;
+
+    if (fd < 0)
+        return;
+    if (session->started || handed->count == PFR_COUNT(handed->files)) {
+        close(fd);
+        return;
+    }
+    snprintf(handed->files[handed->count].name, sizeof(handed->files[0].name), "%.31s", name);
+    handed->files[handed->count++].fd = fd;
 }
 
 /*
@@ -147,6 +163,7 @@ static void say_brief(const struct pfr_session *session, int control, struct jso
     if (pfr_facts_parse(&facts, line_of, strlen(line_of)) == 0)
         pfr_brief_print(out, &facts, session->dirfd >= 0 ? files : NULL,
                         pfr_clock_ns(CLOCK_REALTIME));
+    pfr_chart_print(out, &session->chart, false);
     fclose(out);
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         pfr_control_send(control, "say %s", line);
@@ -172,11 +189,13 @@ static void finish(struct pfr_session *session, int control)
     pfr_lost_write(session);
 }
 
-static void on_message(struct pfr_session *session, int control, const char *text)
+static void on_message(struct pfr_session *session, int control, const char *text, int *passed)
 {
     unsigned mask;
 
-    if (strncmp(text, "start ", 6) == 0)
+    if (strncmp(text, "file ", 5) == 0)
+        on_file(session, text + 5, pfr_take_fd(passed));
+    else if (strncmp(text, "start ", 6) == 0)
         on_start(session, control, text);
     else if (strcmp(text, "go") == 0)
         on_go(session, control);
@@ -202,19 +221,25 @@ static bool answer(struct pfr_session *session, int control)
     char text[PATH_MAX + 16];
     ssize_t n;
 
-    while ((n = pfr_control_receive(control, text, sizeof(text), -1)) > 0)
-        on_message(session, control, text);
-    return n == -ETIMEDOUT;
+    for (;;) {
+        PFR_AUTO_FD passed = -1;
+
+        n = pfr_control_receive_fd(control, text, sizeof(text), -1, &passed);
+        if (n <= 0)
+            return n == -ETIMEDOUT;
+        on_message(session, control, text, &passed);
+    }
 }
 
 /* ---- time ---- */
 
-/* Waits for a message, the deadline (0: none) or the OOM killer: true. */
-static bool wait_until(const struct pfr_session *session, int control, int64_t deadline)
+/* Waits for a message, the deadline (0: none), a mark or the OOM killer: true. */
+static bool wait_until(struct pfr_session *session, int control, int64_t deadline)
 {
     int64_t now = pfr_env_now(&session->env, CLOCK_MONOTONIC), ns = deadline - now;
-    struct pollfd fds[2] = { { .fd = control, .events = POLLIN },
-                             pfr_oom_poll(&session->oom, now) };
+    struct pollfd fds[3] = { { .fd = control, .events = POLLIN },
+                             pfr_oom_poll(&session->oom, now),
+                             { .fd = session->marks.fd, .events = POLLIN } };
     struct timespec left = { 0 };
     sigset_t unblocked;
 
@@ -223,7 +248,9 @@ static bool wait_until(const struct pfr_session *session, int control, int64_t d
         left.tv_nsec = ns % PFR_NS_PER_S;
     }
     sigemptyset(&unblocked);
-    ppoll(fds, 2, deadline ? &left : NULL, &unblocked);
+    ppoll(fds, PFR_COUNT(fds), deadline ? &left : NULL, &unblocked);
+    if (fds[2].revents)
+        pfr_marks_receive(session);
     return fds[1].revents != 0;
 }
 

@@ -9,10 +9,12 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/fd.h"
+#include "common/base/mark.h"
 #include "common/base/parse.h"
 #include "common/collect/shape.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
+#include "tools/sampler/expose.h"
 
 /* Births are in ticks of 10 ms, rounded down. */
 #define BIRTH_SLACK (PFR_NS_PER_S / 100)
@@ -122,12 +124,15 @@ int pfr_lost_write(struct pfr_session *session)
         (!session->totals.given && !session->lost.count))
         return 0;
     session->lost.written = true;
+    pfr_expose_clean(options);
     if (!options->dir || (size_t)snprintf(path, sizeof(path), "%s/%s", options->dir,
                                           options->step) >= sizeof(path))
         return -ENAMETOOLONG;
     dir = pfr_dir_make(path);
     if (dir < 0)
         return dir;
+    snprintf(name, sizeof(name), PFR_MARK_FILE, options->node);
+    unlinkat(dir, name, 0); /* the one who made it could not */
     object = lost_json(session);
     text = pfr_json_line(object);
     snprintf(name, sizeof(name), "%.200s.lost.json", options->node);

@@ -65,7 +65,7 @@ static void raise_fd_limit(void)
 
 enum { OPT_CONTROL = 256, OPT_JOB, OPT_STEP, OPT_NODE, OPT_DIR, OPT_METRICS, OPT_INTERVAL,
        OPT_WINDOW, OPT_TOP, OPT_TREE, OPT_LENIENT, OPT_SLURM, OPT_UID, OPT_GID, OPT_GROUPS,
-       OPT_FACT, OPT_NO_CMD, OPT_BRIEF, OPT_HELP, OPT_VERSION };
+       OPT_FACT, OPT_NO_CMD, OPT_BRIEF, OPT_CHART, OPT_OPENMETRICS, OPT_HELP, OPT_VERSION };
 
 static const struct option long_options[] = {
     { "control", required_argument, NULL, OPT_CONTROL },
@@ -86,6 +86,8 @@ static const struct option long_options[] = {
     { "fact", required_argument, NULL, OPT_FACT },
     { "no-cmd", no_argument, NULL, OPT_NO_CMD },
     { "brief", no_argument, NULL, OPT_BRIEF },
+    { "chart", no_argument, NULL, OPT_CHART },
+    { "openmetrics", required_argument, NULL, OPT_OPENMETRICS },
     { "help", no_argument, NULL, OPT_HELP },
     { "version", no_argument, NULL, OPT_VERSION },
     { 0 },
@@ -141,8 +143,13 @@ static bool take_slurm_option(int option, struct pfr_options *options)
     case OPT_NO_CMD:
         options->no_cmd = true;
         break;
+    case OPT_CHART:
+        options->chart = true; /* fall through */
     case OPT_BRIEF:
         options->brief = true;
+        break;
+    case OPT_OPENMETRICS:
+        options->openmetrics = optarg;
         break;
     case OPT_UID:
         good = user.given = parse_number(optarg, UINT32_MAX, &number);

@@ -17,7 +17,9 @@
 #include "common/collect/shape.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
+#include "tools/sampler/expose.h"
 #include "tools/sampler/lost.h"
+#include "tools/sampler/mark.h"
 #include "tools/sampler/oom.h"
 #include "tools/sampler/task.h"
 
@@ -30,7 +32,7 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
 {
     memset(session, 0, sizeof(*session));
     session->options = *options;
-    session->oom.fd = session->oom.control_fd = -1;
+    session->oom.fd = session->oom.control_fd = session->marks.fd = session->exposed.dirfd = -1;
     session->dirfd = session->series.fd = session->procs.proc_fd = session->track.proc_fd = -1;
     if (pfr_selection_parse(&session->selection, options->metrics, error, size) < 0)
         return -EINVAL;
@@ -48,12 +50,17 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
     }
     session->run.from_zero = options->slurm; /* the step's cgroups are as new as the step */
     pfr_window_init(&session->window, &session->selection, &session->processes, options->top);
+    pfr_chart_init(&session->chart);
     return 0;
 }
 
 void pfr_session_release(struct pfr_session *session)
 {
+    pfr_marks_close(session);
+    pfr_expose_remove(session);
+    pfr_phases_release(&session->phases);
     pfr_series_release(&session->series);
+    pfr_chart_release(&session->chart);
     pfr_oom_release(&session->oom);
     pfr_cgroup_release(&session->cgroup);
     pfr_procs_release(&session->procs);
@@ -61,7 +68,7 @@ void pfr_session_release(struct pfr_session *session)
     pfr_window_release(&session->window);
     pfr_run_release(&session->run);
     pfr_process_table_release(&session->processes);
-    for (uint32_t i = 0; i < session->task_count && session->meters; i++) {
+    for (uint32_t i = 0; i < PFR_TASKS_MAX && session->meters; i++) {
         if (session->meters[i])
             pfr_cgroup_release(session->meters[i]);
         free(session->meters[i]);
@@ -69,6 +76,9 @@ void pfr_session_release(struct pfr_session *session)
     free(session->meters);
     free(session->tasks);
     free(session->lost.tasks);
+    for (int i = 0; i < session->handed.count; i++)
+        if (session->handed.files[i].fd >= 0)
+            close(session->handed.files[i].fd);
     if (session->dirfd >= 0)
         close(session->dirfd);
 }
@@ -101,6 +111,7 @@ static void measure_self(struct pfr_session *session)
     cost->reads = pfr_fd_reads();
     cost->series_bytes = session->series.bytes;
     cost->series_span = session->series.span;
+    cost->dropped_marks = session->marks.dropped;
     cost->hidden = trouble->hidden;
     cost->no_memory = trouble->no_memory;
     cost->denied = cost->malformed = 0;
@@ -132,6 +143,7 @@ static struct pfr_snapshot take_snapshot(struct pfr_session *session)
         .tasks = session->tasks,
         .task_count = session->task_count,
         .totals = session->totals,
+        .phases = &session->phases,
     };
 
     measure_self(session);
@@ -148,6 +160,10 @@ static struct json_object *write_summary(struct pfr_session *session)
     PFR_AUTO_FREE char *text = NULL;
     int r;
 
+    if (session->state == PFR_COMPLETE)
+        pfr_expose_remove(session);
+    else
+        pfr_expose_write(session, object);
     if (!object || session->dirfd < 0)
         return object;
     r = asprintf(&text, "%s\n",
@@ -181,9 +197,14 @@ static void offer_living(struct pfr_session *session)
 
 static void close_window(struct pfr_session *session)
 {
+    struct pfr_readings *readings = &session->window.readings;
     struct pfr_usage usage;
     int r;
 
+    /* of the last sample alone, for which they stand as a value of the window */
+    if (readings->count)
+        pfr_cgroup_take_peaks(&session->cgroup, PFR_SPAN_WINDOW,
+                              &readings->samples[readings->count - 1]);
     pfr_oom_flush(session);
     r = pfr_window_close(&session->window, &session->run, &usage);
 
@@ -191,6 +212,9 @@ static void close_window(struct pfr_session *session)
         session->cost.lost_windows++;
     if (r > 0)
         pfr_series_usage(&session->series, &usage);
+    pfr_marks_settle(session);
+    if (r > 0 && session->options.chart)
+        pfr_chart_add(&session->chart, &usage, session->info.start);
     pfr_window_reopen(&session->window, &session->run);
     offer_living(session);
 }
@@ -266,10 +290,21 @@ static void take_sample(struct pfr_session *session)
         sample->empty = listed <= 0 && session->tasks_ended == session->task_count;
     if (!pfr_cgroup_collect(&session->cgroup, sample))
         note_cgroup_gone(session);
+    pfr_task_sum_meters(session, sample);
     set_rusage(session, sample);
     pfr_oom_check(session, sample);
     session->pending = wants_processes(session) ? session->processes.live : session->track.count;
     session->cost.ticks++;
+}
+
+int64_t pfr_session_sample(struct pfr_session *session)
+{
+    const struct pfr_readings *readings = &session->window.readings;
+    uint64_t before = session->cost.ticks;
+
+    take_sample(session);
+    return session->cost.ticks > before ? pfr_sample_stamp(&readings->samples[readings->count - 1])
+                                        : 0;
 }
 
 void pfr_session_tick(struct pfr_session *session)
@@ -307,9 +342,11 @@ static int open_collectors(struct pfr_session *session, pid_t pid, char *error, 
         snprintf(error, size, "cannot find the cgroups of process %d: %s", (int)pid, strerror(-r));
         return r;
     }
+    session->target.handed = &session->handed;
     pfr_availability_init(&session->have);
     pfr_cgroup_open(&session->cgroup, &session->env, &session->target, &session->selection.collect,
                     &session->have);
+    pfr_task_open_meter(session, 0, pid);
     r = pfr_procs_open(&session->procs, &session->env, &session->processes,
                        &session->selection.collect, fds_budget(), &session->have);
     if (r == 0)
@@ -397,6 +434,7 @@ static void open_files(struct pfr_session *session)
     r = pfr_series_open(&session->series, &session->info, session->dirfd, name);
     if (r < 0 && session->dirfd >= 0 && !session->series.told)
         pfr_warning("cannot write %s: %s; going on without the series", name, strerror(-r));
+    pfr_marks_open(session);
 }
 
 static int begin(struct pfr_session *session, pid_t pid, char *error, size_t size)
@@ -440,7 +478,8 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
         (struct pfr_task){ .pid = pid, .rank = rank, .started = now,
                            .mem_peak = -1, .cpu = -1, .oom_kills = -1 };
     session->state = PFR_LIVE; /* again, when all tasks known until now had ended */
-    pfr_task_open_meter(session, session->task_count - 1);
+    if (session->task_count > 1) /* the first one's is open */
+        pfr_task_open_meter(session, session->task_count - 1, pid);
     if (session->files_open)
         pfr_task_started(session, &session->tasks[session->task_count - 1]);
     return 0;
@@ -497,6 +536,8 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
     take_sample(session);
     pfr_task_read_meter(session, (uint32_t)(task - session->tasks));
     pfr_task_ended(session, task);
+    if (session->options.slurm)
+        pfr_phases_cut(&session->phases, task->rank, task->ended);
     if (session->tasks_ended == session->task_count)
         session->state = PFR_DRAINING;
 }
@@ -513,6 +554,8 @@ struct json_object *pfr_session_conclude(struct pfr_session *session)
     read_meters(session);
     if (!session->files_open)
         pfr_session_publish(session);
+    pfr_phases_cut(&session->phases, PFR_ANY_RANK, pfr_env_now(&session->env, CLOCK_MONOTONIC));
+    pfr_marks_close(session);
     close_window(session);
     pfr_lost_join(session);
     session->finished = true;

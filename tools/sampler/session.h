@@ -7,6 +7,7 @@
 
 #include "common/collect/cgroup.h"
 #include "common/collect/procs.h"
+#include "common/judge/chart.h"
 #include "common/metric/window.h"
 #include "common/record/series.h"
 #include "tools/sampler/track.h"
@@ -17,12 +18,14 @@ struct pfr_options {
     char *const *command;
     const char *dir; /* of the job; NULL: no files */
     const char *metrics;
+    const char *openmetrics; /* a file or a directory; NULL: none */
     int64_t interval, window;
     uint32_t top;
     pid_t tree; /* whose descendants are the step, when there is no cgroup */
     bool slurm;   /* the task is in a Slurm step: measure that */
     bool no_cmd;  /* no command lines in the files */
     bool brief;   /* the host wants lines to print, not JSON */
+    bool chart;   /* ... and a small chart below them */
     const char *facts[PFR_FACTS_MAX];
     int fact_count;
     bool lenient; /* a named key that cannot be had is left out, not refused */
@@ -48,14 +51,36 @@ struct pfr_oom {
     uint32_t tick; /* ... and when the first of them was counted */
 };
 
+/* What the tasks have to say (mark.h). */
+struct pfr_marks {
+    int fd; /* -1: there is no socket */
+    char name[256];
+    ino_t inode;
+    int64_t credit, credit_at; /* of samples at their word */
+    int64_t bytes;             /* that they have written to the series */
+    uint64_t dropped;
+};
+
+/* The file for a textfile collector (expose.h). */
+struct pfr_exposed {
+    int dirfd; /* -1: not open */
+    char name[256];
+    ino_t inode; /* of what we wrote last */
+    bool told;
+};
+
 struct pfr_session {
     struct pfr_options options;
     struct pfr_env env;
     struct pfr_selection selection;
     struct pfr_availability have;
     struct pfr_cgtarget target;
+    struct pfr_handed handed;
     struct pfr_track track;
     struct pfr_oom oom;
+    struct pfr_marks marks;
+    struct pfr_exposed exposed;
+    struct pfr_phases phases;
     struct pfr_process_table processes;
     struct pfr_cgroup cgroup;
     struct pfr_procs procs;
@@ -63,6 +88,7 @@ struct pfr_session {
     struct pfr_run run;
     struct pfr_info info;
     struct pfr_series series;
+    struct pfr_chart chart;
     int dirfd;
     char kernel[256];
     char summary_name[256];
@@ -71,6 +97,7 @@ struct pfr_session {
     uint32_t task_count, tasks_met, tasks_ended;
     struct pfr_task *tasks;
     struct pfr_cgroup **meters; /* by task: its own cgroup; NULL = it has none */
+    bool meters_shared;         /* one cgroup for two tasks: a sum would count it twice */
     struct pfr_totals totals;
     struct pfr_lost lost;
     bool files_open, dir_presumed;
@@ -99,6 +126,9 @@ void pfr_session_go(struct pfr_session *session);
 
 /* Writes the summary as it is now. */
 void pfr_session_publish(struct pfr_session *session);
+
+/* One sample, now; its stamp, 0 when it could not be taken. */
+int64_t pfr_session_sample(struct pfr_session *session);
 
 /* One sample; closes the window when that is due. */
 void pfr_session_tick(struct pfr_session *session);

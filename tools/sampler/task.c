@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "common/base/cleanup.h"
 
 /*
  * Before its exec a task has the name of whoever started it. What it is about
@@ -61,25 +64,96 @@ void pfr_task_started(struct pfr_session *session, const struct pfr_task *task)
                      task->started, event);
 }
 
+/* Sums over the tasks, and of what. */
+static const struct { enum pfr_metric_id sum, of; } sums[] = {
+    { PFR_CGROUP_TASKS_MEM_SAMPLED_PEAK, PFR_CGROUP_MEM_CURRENT },
+    { PFR_CGROUP_TASKS_CPU_SECONDS, PFR_CGROUP_CPU_SECONDS },
+};
+
+static void judge_sums(struct pfr_availability *have, const struct pfr_availability *task)
+{
+    for (size_t k = 0; k < PFR_COUNT(sums); k++)
+        if (!task)
+            pfr_availability_deny(have, sums[k].sum, "only Slurm gives each task a cgroup");
+        else if (pfr_metric_set_has(&task->available, sums[k].of))
+            pfr_availability_grant(have, sums[k].sum);
+        else
+            pfr_availability_deny(have, sums[k].sum, "of the tasks: %.100s",
+                                  task->reason[sums[k].of]);
+}
+
+static bool same_cgroup(const struct pfr_cgroup *a, const struct pfr_cgroup *b)
+{
+    struct stat sa, sb;
+
+    return a && b && a->file_count && b->file_count && fstat(a->files[0].fd, &sa) == 0 &&
+           fstat(b->files[0].fd, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
 /* The task's own cgroup below the step's, for what tells ranks apart. */
-void pfr_task_open_meter(struct pfr_session *session, uint32_t i)
+void pfr_task_open_meter(struct pfr_session *session, uint32_t i, pid_t pid)
 {
     static struct pfr_availability have;
     static struct pfr_cgtarget own;
     struct pfr_metric_set wanted = { { 0 } };
 
     if (!session->options.slurm ||
-        pfr_cgtarget_resolve(&session->env, session->tasks[i].pid, getpid(), PFR_LEVEL_OWN,
-                             &own) < 0)
+        pfr_cgtarget_resolve(&session->env, pid, getpid(), PFR_LEVEL_OWN, &own) < 0) {
+        if (i == 0)
+            judge_sums(&session->have, NULL);
         return;
+    }
     pfr_cgtarget_narrow(&own, &session->target);
     pfr_metric_set_add(&wanted, PFR_CGROUP_MEM_PEAK);
+    pfr_metric_set_add(&wanted, PFR_CGROUP_MEM_CURRENT);
     pfr_metric_set_add(&wanted, PFR_CGROUP_CPU_SECONDS);
     pfr_metric_set_add(&wanted, PFR_CGROUP_OOM_KILLS);
     pfr_availability_init(&have);
     session->meters[i] = calloc(1, sizeof(*session->meters[i]));
     if (session->meters[i])
         pfr_cgroup_open(session->meters[i], &session->env, &own, &wanted, &have);
+    if (i == 0)
+        judge_sums(&session->have, &have);
+    else if (same_cgroup(session->meters[i], session->meters[i - 1]))
+        session->meters_shared = true;
+}
+
+/*
+ * A task that has ended may have lost its cgroup: it has no memory there any
+ * more, and its CPU time is what it was. Of one that lives and cannot be read
+ * nothing is known, and so not of the sum.
+ */
+static bool read_one(struct pfr_session *session, uint32_t i, enum pfr_metric_id id,
+                     int64_t *value)
+{
+    struct pfr_task *task = &session->tasks[i];
+    bool read = session->meters[i] && pfr_cgroup_read(session->meters[i], id, value) > 0;
+
+    if (id == PFR_CGROUP_CPU_SECONDS) {
+        if (read)
+            task->cpu = *value;
+        *value = task->cpu;
+        return task->cpu >= 0;
+    }
+    if (!read)
+        *value = 0;
+    return read || task->ended;
+}
+
+void pfr_task_sum_meters(struct pfr_session *session, struct pfr_sample *sample)
+{
+    for (size_t k = 0; k < PFR_COUNT(sums); k++) {
+        bool all = pfr_metric_set_has(&session->selection.wanted, sums[k].sum) &&
+                   !session->meters_shared;
+        int64_t sum = 0, value;
+
+        for (uint32_t i = 0; i < session->task_count && all; i++) {
+            all = read_one(session, i, sums[k].of, &value);
+            sum += all ? value : 0;
+        }
+        if (all)
+            pfr_sample_set(sample, sums[k].sum, sum);
+    }
 }
 
 void pfr_task_read_meter(struct pfr_session *session, uint32_t i)

@@ -7,12 +7,18 @@
 /* After the first sample that saw it. */
 void pfr_task_meet(struct pfr_session *session, pid_t pid);
 
-/* Its cgroup below the step's, where it has one: opened, and read at its end. */
-void pfr_task_open_meter(struct pfr_session *session, uint32_t i);
+/*
+ * Its cgroup below the step's, where it has one: opened, and read at its end.
+ * The first one opened decides whether there are sums over tasks.
+ */
+void pfr_task_open_meter(struct pfr_session *session, uint32_t i, pid_t pid);
 void pfr_task_read_meter(struct pfr_session *session, uint32_t i);
 
 /* The host saw the newest task start at this time: before us, if we are late. */
 void pfr_task_began(struct pfr_session *session, int64_t when);
+
+/* What the tasks' own cgroups have together, into the sample. */
+void pfr_task_sum_meters(struct pfr_session *session, struct pfr_sample *sample);
 
 /* Events in the series. */
 void pfr_task_started(struct pfr_session *session, const struct pfr_task *task);

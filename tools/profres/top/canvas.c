@@ -145,7 +145,7 @@ void pfr_canvas_bar(struct pfr_canvas *canvas, int row, int column, int width,
         if (canvas->unicode)
             set(canvas, row, column + 1 + i, style, rest >= 8 ? "█" : blocks[rest > 0 ? rest : 0]);
         else
-            set(canvas, row, column + 1 + i, style, rest > 0 ? "#" : ".");
+            set(canvas, row, column + 1 + i, style, rest >= (i ? 4 : 1) ? "#" : ".");
     }
     set(canvas, row, column + width - 1, PFR_PLAIN, "]");
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/profres/names.h"
 #include "tools/profres/top/model.h"
 
 /* The processes of a node that has ended are no more. */

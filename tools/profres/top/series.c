@@ -145,7 +145,7 @@ static int64_t element(struct json_object *array, size_t i, enum pfr_unit unit)
                : PFR_ABSENT;
 }
 
-/* The samples of a window; where there are none, the window stands for all its time. */
+/* The samples of a window; where there are none, the window itself stands for its time. */
 static void take_past(struct pfr_top_node *node, struct json_object *line)
 {
     struct json_object *samples = pfr_json_get(line, "samples");
@@ -165,14 +165,18 @@ static void take_past(struct pfr_top_node *node, struct json_object *line)
             remember(node, slot_of(node, t), element(memory, i, PFR_BYTES),
                      element(cpu, i, PFR_PERCENT));
     }
-    last = slot_of(node, node->newest.to);
+    last = slot_of(node, node->newest.to - 1);
     first = slot_of(node, node->newest.from);
     if (first <= last - PFR_PAST_SLOTS)
         first = last - PFR_PAST_SLOTS + 1;
-    for (int64_t slot = first; slot <= last; slot++)
-        if (node->past[slot % PFR_PAST_SLOTS].slot != slot)
-            remember(node, slot, number_at(measured, node->mem_key, PFR_BYTES),
-                     number_at(measured, node->cpu_key, PFR_PERCENT));
+    for (int64_t slot = first; slot <= last; slot++) {
+        const struct pfr_past *past = past_at(node, slot);
+
+        remember(node, slot,
+                 pfr_known(past->memory) ? PFR_ABSENT
+                                         : number_at(measured, node->mem_key, PFR_BYTES),
+                 past->cpu_count ? PFR_ABSENT : number_at(measured, node->cpu_key, PFR_PERCENT));
+    }
 }
 
 /* A counter's growth in the window, for each second of it. */

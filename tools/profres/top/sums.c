@@ -18,14 +18,14 @@ int64_t pfr_top_mem_limit(const struct pfr_top_node *node, const char **kind)
     return bound > 0 ? bound : PFR_ABSENT;
 }
 
-/* How full, in thousandths; below 0 when that cannot be told. */
+/* How full, in billionths; below 0 when that cannot be told. */
 static int64_t fullness(const struct pfr_top_node *node)
 {
     int64_t limit = pfr_top_mem_limit(node, NULL), memory = pfr_top_node_memory(node);
 
     if (!pfr_known(memory))
         return -2;
-    return pfr_known(limit) ? pfr_muldiv(memory, 1000, limit) : -1;
+    return pfr_known(limit) ? pfr_muldiv(memory, 1000000000, limit) : -1;
 }
 
 static void add(int64_t *sum, int64_t value)

@@ -5,9 +5,9 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/lab/vm.sh"
 vm_seconds=100
-[ "${1:-}" = inside ] || vm_test uml "$top_srcdir/tests/lab/v2-uml.t" inside
+[ "${1:-}" = inside ] || vm_test uml "$top_srcdir/tests/lab/uml-run.t" inside
 
-plan 82
+plan 84
 cd "$work" || exit 1
 top=/sys/fs/cgroup
 
@@ -61,6 +61,7 @@ for key in cgroup_psi_cpu_some_seconds:cpu.pressure cgroup_psi_memory_full_secon
     cgroup_swap_peak:memory.swap.peak; do
     like "root: ${key%%:*} is missing with its reason" "$(reason root "${key%%:*}")" "no ${key#*:} (unified)*"
 done
+like "root: no peak of a window, with the reason" "$(reason root cgroup_mem_window_peak)" "memory.peak cannot be reset: that needs Linux 6.12"
 ok "root: no reason is empty" jq_true '.info.unavailable | all(.[]; length > 5)' "$(summary root)"
 ok "root: no key is both" jq_true '(.measurements | keys) as $m | ($m | length > 30) and $m - (.info.unavailable | keys) == $m' "$(summary root)"
 is "root: no limit is not a large limit" "$(measured root cgroup_mem_limit last)" ""
@@ -167,6 +168,7 @@ mkdir home && chown 65534:65534 home
 in_group $top/user/shell as_user "$profres" run -q -d home/user -- sh load.sh heavy >home/user.seen 2>home/user.err
 check_load home/user $?
 like "user: measured in its own subtree" "$(path_of home/user)" "/user/profres-*"
+like "user: no peak of a window, with the reason" "$(reason home/user cgroup_mem_window_peak)" "memory.peak cannot be reset: that needs Linux 6.12"
 like "user: what was not given is missing with its reason" "$(reason home/user cgroup_pids_current)" "no pids.current*not enabled*"
 in_group $top/user/shell as_user "$profres" run -q -d home/oom -- sh oom.sh 2>err
 is "user: the OOM kill is counted" "$? $(measured home/oom cgroup_oom_kills total)" "14 1"

@@ -1,0 +1,112 @@
+#!/bin/bash
+# profres report of real jobs: from their directory and from elsewhere, steps on
+# several nodes, arrays, a job that runs, one at its time limit, OOM in a step.
+# shellcheck disable=SC1091,SC2016,SC2034,SC2119,SC2154 # names of tap.sh, lab.sh and plugin.sh
+. "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
+. "$top_srcdir/tests/slurm/lab.sh"
+. "$top_srcdir/tests/slurm/plugin.sh"
+if ! have_plugin; then
+    echo "1..0 # SKIP $lab_why; packages: $(lab_packages)"
+    exit 0
+fi
+cd "$work" || exit 1
+
+start nodes=3 cpus=4 KillWait=1 MinJobAge=300 \
+    SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
+
+report() { lab_as_user "$lab_dir/bin/profres" report "$@" 2>err; }
+field() { local format=$1; shift; report -nP -o "$format" "$@"; }
+words() { report "$@" | tr -s ' \n' ' '; }
+
+script eat.sh <<'EOS'
+#!/bin/bash
+# eat.sh MB: so much memory at once, in a process of its own
+head -c "${1}M" /dev/zero | tail >/dev/null
+EOS
+script steps.sh <<'EOS'
+#!/bin/bash
+srun -N2 -n4 --ntasks-per-node=2 sh -c './eat.sh $((SLURM_PROCID == 3 ? 60 : 5)); sleep 0.5'
+srun -N1 -n1 ./eat.sh 20
+srun -N1 -n1 sh -c 'exit 3'
+echo "$SLURM_JOB_ID" >steps.done
+exit 3
+EOS
+
+# --- the time limit takes a minute: it goes on beside the rest ---
+limit=$(lab_sbatch --profile-res -n1 -t 1 -J limit --wrap 'srun sleep 600')
+
+# --- a job of several steps on two nodes ---
+job=$(lab_sbatch --profile-res -N2 -n4 --ntasks-per-node=2 -J 'my steps' steps.sh)
+lab_wait_job "$job"
+settled
+like "a job by its number, from its directory" "$(words "$job")" "* job $job \"my steps\", nobody, on lab on 2 nodes, *4 steps, *"
+like "... the worst step is the job's verdict, and it is not the script" "$(words "$job")" \
+    "* verdict exit-code: it ended with an error (step 2) *exit code 3*"
+is "... the same by its steps" "$(field JobID,ExitCode,Verdict,NNodes,NTasks "$job")" \
+    "$job.batch|3:0|exit-code|1|1
+$job.0|0:0|fine|2|4
+$job.1|0:0|fine|1|1
+$job.2|3:0|exit-code|1|1"
+second=$(jq -r '.info.node' "$lab_home/slurm-$job.profres/0"/*.json | sort | tail -1)
+is "... the node with the largest memory is named" "$(field Node "$job.0")" "$second"
+like "... nodes that differ are shown" "$(report "$job.0")" "*JobID * Node *
+*$job.0 *
+*$job.0 *$second *"
+is "... memory is the largest node's" "$(field cgroup_mem_peak "$job.0")" \
+    "$(jq -s 'map(.measurements.cgroup_mem_peak.max) | max' "$lab_home/slurm-$job.profres/0"/*.json)"
+near "... CPU time is the sum" "$(field cgroup_cpu_seconds "$job.0")" \
+    "$(jq -s 'map(.measurements.cgroup_cpu_seconds.total) | add' "$lab_home/slurm-$job.profres/0"/*.json)" 0.000001
+is "... what was given on a node, not on all" "$(field AllocMem "$job.0")" $((400 << 20))
+like "... tasks that differ are told" "$(words "$job.0")" "*memory from * (task [012]) to * (task 3)*"
+is "--by=task: all of them" "$(report --by=task -nP -o Rank "$job.0" | sort | tr '\n' ' ')" "0 1 2 3 "
+is "--by=node" "$(report --by=node -nP -o Node "$job.0" | wc -l)" 2
+is "one step alone" "$(field JobID "$job.1")" "$job.1"
+like "from elsewhere, through scontrol" \
+    "$(cd / && SLURM_CONF=$lab_conf "$lab_dir/bin/profres" report "$job" | tr -s ' \n' ' ')" "* job $job \"my steps\"*"
+peak() { jq '.measurements.cgroup_mem_peak.max' "$lab_home/slurm-$job.profres/$1"/*.json | sort -n | tail -1; }
+first=$(jq -r '.info.node' "$lab_home/slurm-$job.profres/batch"/*.json)
+ok "the job needs what ran side by side on a node: the script and its step" \
+    [ "$(field cgroup_mem_peak --by=job "$job")" -gt "$(peak 0)" ]
+
+# --- a node is missing ---
+mkdir "$lab_home/part" && cp -r "$lab_home/slurm-$job.profres/0" "$lab_home/part/0" && rm "$lab_home/part/0/$second".*
+like "a node is missing: said, and what is there is shown" "$(words part/0)" \
+    "* 1 of 2 nodes*verdict incomplete*profiles of 1 of 2 nodes are there*memory *"
+
+# --- out of memory, at the limit that Slurm set ---
+lab_srun --profile-res=dir=oom -n1 ./eat.sh 400 >/dev/null 2>&1
+settled
+like "OOM in a step" "$(words oom)" "*verdict oom: out of memory*OOM kills [1-9]*--mem: more than 200.0 MiB*"
+lab_srun --profile-res=dir=worker -n1 sh -c './eat.sh 400; exit 0' >/dev/null 2>&1
+settled
+is "... of a worker" "$(field Verdict worker)" worker-killed
+
+# --- an array ---
+array=$(lab_sbatch --profile-res --array=1-4 --wrap './eat.sh $((SLURM_ARRAY_TASK_ID * 10)); [ $SLURM_ARRAY_TASK_ID != 3 ]')
+lab_wait_job "$array"
+settled
+is "an array: members as sacct names them" "$(field JobID,Verdict "${array}_[1-3]")" \
+    "${array}_1.batch|fine
+${array}_2.batch|fine
+${array}_3.batch|exit-code"
+ok "... all of it is a group" [ "$(report "$array" | grep -c '^  verdict')" = 0 ]
+like "... that counts" "$(words "$array")" "*4 *exit-code*"
+
+# --- a job that runs ---
+run=$(lab_sbatch --profile-res=interval=0.2,window=0.2 -J goes --wrap 'sleep 100')
+a_window() { jq -e '.num_windows > 1' "$lab_home/slurm-$run.profres/batch"/*.json >/dev/null 2>&1; }
+lab_until 20 a_window
+like "a job that runs" "$(words "$run")" "* state LIVE, written *verdict running: *newest sample, at *"
+like "... its JSON" "$(report --json "$run" | jq -c '.jobs[0] | [.verdict.id, .facts.state, .name]')" '["running","LIVE","goes"]'
+lab_client scancel "$run"
+lab_wait_job "$run"
+settled
+like "... and after scancel" "$(words "$run")" "* verdict signal: *killed by signal 15*scancel*"
+
+# --- the one at its time limit ---
+ok "the time limit comes" lab_wait_job "$limit" 120
+settled
+like "... and is told" "$(words "$limit")" "*verdict time-limit: it ran into the time limit*the job's time limit is 1:00 min*--time: more than 1:00 min*"
+
+ok "nothing left" clean
+plan $count
