@@ -130,7 +130,7 @@ is "a batch job keeps its status" "$(lab_job "$job" ExitCode)" 3:0
 settled
 is "... all steps are in one directory, but the one that is off" \
     "$(cd "$lab_home/slurm-$job.profres" && echo *)" "0 1 3 4 batch"
-[ -d "$lab_home/slurm-$job.profres/4" ] || sed 's/^/# /' "$out"
+[ -d "$lab_home/slurm-$job.profres/3" ] && [ -d "$lab_home/slurm-$job.profres/4" ] || { sed 's/^/# /' "$out"; lab_log 60; }
 is "... each with the file of its node" "$(files "slurm-$job.profres" | tr ' ' '\n' | grep -c 'n1.json$')" 5
 ok "... a step may have its own SPEC" is_true "slurm-$job.profres" 1 .info.interval_seconds==0.2
 ok "... the others have the job's" is_true "slurm-$job.profres" 3 .info.interval_seconds==1
@@ -321,7 +321,7 @@ ok "killed for memory: a status of its own" test $status -ne 0
 ok "... the kills are counted" is_true oom 0 '.measurements.cgroup_oom_kills.total >= 1
     and .totals_at_exit.cgroup_oom_kills >= 1 and .tasks[0].cgroup_oom_kills >= 1'
 near "... the peak is the limit" "$(of oom 0 .measurements.cgroup_mem_peak.max)" $((40 << 20)) 2000000
-like "... the summary says so" "$(said oom 0)" "*  OOM *killed: the memory limit was too low*"
+like "... the summary says so" "$(said oom 0)" "*  OOM * killed: *"
 lab_srun --mem=40M --profile-res=dir=oom2 ./tail.sh 2>err
 is "the task itself is killed" "$(of oom2 0 '.tasks[0] | [.signal, .cgroup_oom_kills] | tostring')" "[9,1]"
 
