@@ -130,7 +130,9 @@ is "a batch job keeps its status" "$(lab_job "$job" ExitCode)" 3:0
 settled
 is "... all steps are in one directory, but the one that is off" \
     "$(cd "$lab_home/slurm-$job.profres" && echo *)" "0 1 3 4 batch"
-[ -d "$lab_home/slurm-$job.profres/3" ] && [ -d "$lab_home/slurm-$job.profres/4" ] || { sed 's/^/# /' "$out"; lab_log 60; }
+for step in 3 4; do
+    [ -d "$lab_home/slurm-$job.profres/$step" ] || { sed 's/^/# /' "$out" && lab_log 60; }
+done
 is "... each with the file of its node" "$(files "slurm-$job.profres" | tr ' ' '\n' | grep -c 'n1.json$')" 5
 ok "... a step may have its own SPEC" is_true "slurm-$job.profres" 1 .info.interval_seconds==0.2
 ok "... the others have the job's" is_true "slurm-$job.profres" 3 .info.interval_seconds==1
