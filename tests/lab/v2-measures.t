@@ -6,7 +6,7 @@
 # shellcheck disable=SC1091,SC2034,SC2119,SC2154 # names of tap.sh, vm.sh, lab.sh and plugin.sh
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/lab/vm.sh"
-vm_seconds=400
+vm_seconds=540 # it takes a quarter of that on a host that is idle
 [ "${1:-}" = inside ] || vm_test qemu "$top_srcdir/tests/lab/v2-measures.t" inside
 
 cd "$work" || exit 1
@@ -309,6 +309,7 @@ else
     ok "two tasks: their CPU adds up" is_true two 0 '[.measurements.cgroup_tasks_cpu_seconds.total,
         ([.tasks[].cgroup_cpu_seconds] | add)] | .[0] > 0 and (.[0] - .[1] | fabs) < 0.001'
     ok "two tasks: their memory is that of both" is_true two 0 \
-        '.measurements | .cgroup_tasks_mem_sampled_peak.max > 83886080 and .cgroup_tasks_mem_sampled_peak.max <= .cgroup_mem_peak.max'
+        '.measurements.cgroup_tasks_mem_sampled_peak.max as $sum |
+        $sum > 1.5 * ([.tasks[].cgroup_mem_peak] | max) and $sum <= .measurements.cgroup_mem_peak.max'
 fi
 plan "$count"
