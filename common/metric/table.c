@@ -128,7 +128,7 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
     [PFR_CGROUP_MEM_WINDOW_PEAK] = {
         ROW("cgroup_mem_window_peak", GAUGE, BYTES, MAX, STEP,
             "most memory charged within the window, kept by the kernel; needs Linux 6.12 and v2"),
-        .lasting = true, .of = NONE },
+        .lasting = true, .past = true, .of = NONE },
     [PFR_CGROUP_MEM_CURRENT] = {
         ROW("cgroup_mem_current", GAUGE, BYTES, MEAN, STEP,
             "memory charged at a sample, page cache included"),
@@ -176,7 +176,7 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
     [PFR_CGROUP_SWAP_WINDOW_PEAK] = {
         ROW("cgroup_swap_window_peak", GAUGE, BYTES, MAX, STEP,
             "most swap used within the window, kept by the kernel; needs Linux 6.12 and v2"),
-        .lasting = true, .of = NONE },
+        .lasting = true, .past = true, .of = NONE },
     [PFR_CGROUP_SWAP_LIMIT] = STEP_LIMIT("cgroup_swap_limit", BYTES,
         "smallest swap limit from this cgroup up to the root; absent when there is none"),
     [PFR_CGROUP_SWAP_FAILCNT] = STEP_COUNTER("cgroup_swap_failcnt", ITEMS,

@@ -156,6 +156,7 @@ struct pfr_metric {
     enum pfr_derive derive;
     bool costly;   /* slows the application: only when named */
     bool lasting;  /* holds of an empty cgroup too: a kept peak, a limit, a total */
+    bool past;     /* of the time since the value before, not of the moment */
     bool detail;   /* keep every sample in the series, for exact percentiles ... */
     enum pfr_metric_id yields; /* ... unless this better one is measured */
     enum pfr_metric_id of[3];

@@ -18,6 +18,7 @@
 #include "common/record/file.h"
 #include "common/record/summary.h"
 #include "tools/sampler/expose.h"
+#include "tools/sampler/lost.h"
 #include "tools/sampler/mark.h"
 #include "tools/sampler/oom.h"
 #include "tools/sampler/task.h"
@@ -74,6 +75,7 @@ void pfr_session_release(struct pfr_session *session)
     }
     free(session->meters);
     free(session->tasks);
+    free(session->lost.tasks);
     for (int i = 0; i < session->handed.count; i++)
         if (session->handed.files[i].fd >= 0)
             close(session->handed.files[i].fd);
@@ -193,16 +195,21 @@ static void offer_living(struct pfr_session *session)
                           &session->window.sums[i].run);
 }
 
-static void close_window(struct pfr_session *session)
+/* The newest sample is the last of a window or a phase: it has the peaks since the one before. */
+static void end_span(struct pfr_session *session)
 {
     struct pfr_readings *readings = &session->window.readings;
+
+    if (readings->count)
+        pfr_cgroup_take_peaks(&session->cgroup, &readings->samples[readings->count - 1]);
+}
+
+static void close_window(struct pfr_session *session)
+{
     struct pfr_usage usage;
     int r;
 
-    /* of the last sample alone, for which they stand as a value of the window */
-    if (readings->count)
-        pfr_cgroup_take_peaks(&session->cgroup, PFR_SPAN_WINDOW,
-                              &readings->samples[readings->count - 1]);
+    end_span(session);
     pfr_oom_flush(session);
     r = pfr_window_close(&session->window, &session->run, &usage);
 
@@ -301,6 +308,7 @@ int64_t pfr_session_sample(struct pfr_session *session)
     uint64_t before = session->cost.ticks;
 
     take_sample(session);
+    end_span(session);
     return session->cost.ticks > before ? pfr_sample_stamp(&readings->samples[readings->count - 1])
                                         : 0;
 }
@@ -531,7 +539,7 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
         session->rusage_cpu += end->cpu;
     if (end->max_rss > session->rusage_max_rss)
         session->rusage_max_rss = end->max_rss;
-    take_sample(session);
+    pfr_session_sample(session);
     pfr_task_read_meter(session, (uint32_t)(task - session->tasks));
     pfr_task_ended(session, task);
     if (session->options.slurm)
@@ -540,7 +548,7 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
         session->state = PFR_DRAINING;
 }
 
-struct json_object *pfr_session_finish(struct pfr_session *session)
+struct json_object *pfr_session_conclude(struct pfr_session *session)
 {
     struct pfr_snapshot snapshot;
 
@@ -555,8 +563,21 @@ struct json_object *pfr_session_finish(struct pfr_session *session)
     pfr_phases_cut(&session->phases, PFR_ANY_RANK, pfr_env_now(&session->env, CLOCK_MONOTONIC));
     pfr_marks_close(session);
     close_window(session);
+    pfr_lost_join(session);
     session->finished = true;
     session->state = PFR_COMPLETE;
+    snapshot = take_snapshot(session);
+    return pfr_summary_json(&snapshot);
+}
+
+struct json_object *pfr_session_finish(struct pfr_session *session)
+{
+    struct pfr_snapshot snapshot;
+
+    json_object_put(pfr_session_conclude(session));
+    if (!session->finished || session->stored)
+        return NULL;
+    session->stored = true;
     snapshot = take_snapshot(session);
     pfr_series_final(&session->series, &snapshot);
     return write_summary(session);
