@@ -38,12 +38,12 @@ is "sacct's columns of a job" "$(field JobID,State,ReqMem,Timelimit,Partition,Jo
     "$job|FAILED|300M|00:07:00|$(lab_client sacct -nPX -j "$job" -o Partition)|a \\x7c \"name\"|3:0"
 is "... of its steps" "$(field JobID,State,Timelimit "$job")" "$job.batch|FAILED|00:07:00
 $job.0|COMPLETED|00:07:00"
-is "MaxRSS in bytes, as sacct has it" "$(field MaxRSS "$job.0")" "$((${rss%K} << 10))"
+is "MaxRSS in bytes, as sacct has it" "$(field MaxRSS "$job.0")" "$rss"
 is "... a job has none, nor does it get one here" "$(field MaxRSS -X "$job")" ""
 ok "ours beside it has seen the spike" test "$(field cgroup_mem_peak "$job.0")" -gt $((150 << 20))
 is "sacct is asked when it is the condition" "$(field JobID --where 'State = CANCELLED*' | sort -u)" \
-    "$gone.batch
-$gone.0"
+    "$gone.0
+$gone.batch"
 is "... or the state" "$(field JobID -X --state CA)" "$gone"
 is "... or the order" "$(field JobID --sort State -X | tr '\n' ' ')" "$gone $job "
 out=$(words "$job")
@@ -56,7 +56,7 @@ is "nothing is said of it when it is not wanted" "$(words --no-sacct "$job" | gr
 # --- without slurmdbd ---
 before=$(profres_ report --no-sacct "$job")
 lab_end slurmdbd
-out=$(field JobID,Elapsed,Verdict,cgroup_mem_peak,State,ReqMem,MaxRSS "$job.0")
+out=$(field JobID,Elapsed,Verdict,cgroup_mem_peak,ReqMem,MaxRSS,TotalCPU "$job.0")
 is "without slurmdbd no failure" "$?" 0
 like "... nothing is missing but its columns" "$out" "$job.0|00:00:0?|fine|*[0-9]|||"
 is "... and nothing is complained of" "$(cat err)" ""
