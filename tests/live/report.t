@@ -112,6 +112,31 @@ is "--by=job" "$(report --by=job -nP -o Verdict parts)" fine
 like "--helpformat" "$(report --by=process --helpformat)" "*PID*ps_rss*"
 is "--json by part: rows" "$(report --by=task --json parts | jq -c '[.. | .Rank? // empty]')" "[0]"
 
+# --- exact percentiles, recomputed by jq from the samples ---
+# a reading stands for the time since the one before (R80)
+exact() {
+    jq -s --arg k "$1" --argjson share "$2" '[.[] | select(.type == "usage").samples] |
+        [([.[].t] | add), ([.[][$k]] | add)] | transpose | map(select(.[1] != null)) |
+        [range(1; length) as $i | [.[$i][1], .[$i][0] - .[$i - 1][0]]] | sort_by(.[0]) |
+        (map(.[1]) | add * $share / 100) as $wanted |
+        reduce .[] as $x ([0, null]; if .[0] >= $wanted - 1e-9 then . else [.[0] + $x[1], $x[0]] end) | .[1]' "$3"
+}
+"$profres" run -q -i 0.02s -w 0.2s -d steps -- sh -c 'for n in 5 30 12 44 21; do head -c ${n}M /dev/zero | tail >/dev/null; sleep 0.1; done'
+if [ -n "$(measured steps cgroup_mem_current max)" ]; then
+    for share in 50 95 99; do
+        is "--exact: p$share" "$(field "cgroup_mem_current.p$share" --exact steps)" \
+            "$(exact cgroup_mem_current $share steps/0/*.jsonl)"
+    done
+    ok "... near those of the histogram" [ "$(field cgroup_mem_current.p95 steps)" != "" ]
+else
+    skip 4 "no memory controller of one's own"
+fi
+cp -r steps merged
+sed -i 's/"samples":{.*},"process_count"/"process_count"/' merged/0/*.jsonl
+is "... samples given up: as without it" "$(field cgroup_mem_current.p95 --exact merged)" "$(field cgroup_mem_current.p95 merged)"
+report --exact merged >/dev/null
+like "... and it is said" "$(cat err)" "*percentiles are from the histogram*"
+
 # --- it goes on, it was cut off ---
 "$profres" run -q -w 0.2s -i 0.1s -d live -- sleep 60 &
 live=$!

@@ -47,6 +47,7 @@ static void print_help(FILE *out)
           "      --by=WHAT        a table by job, step, node, task, process, phase or time\n"
           "      --each           more than three jobs one by one, not as a group\n"
           "  -a, --admin          also what an administrator wants to know\n"
+          "      --exact          percentiles from the samples, not from a histogram\n"
           "      --why            why what is not there was not measured\n"
           "  -D, --duplicates     also the earlier runs of jobs that were requeued\n"
           "      --no-sacct       do not ask sacct for what it has\n"
@@ -75,7 +76,7 @@ static int take_by(struct command *command, const char *word)
     return -EINVAL;
 }
 
-enum { OPT_BY = 256, OPT_EACH, OPT_WHY, OPT_NO_SACCT };
+enum { OPT_BY = 256, OPT_EACH, OPT_WHY, OPT_NO_SACCT, OPT_EXACT };
 
 static int take_option(struct command *command, int option, const char *argument)
 {
@@ -87,6 +88,9 @@ static int take_option(struct command *command, int option, const char *argument
         return 0;
     case OPT_WHY:
         command->report.why = true;
+        return 0;
+    case OPT_EXACT:
+        command->report.exact = true;
         return 0;
     case OPT_NO_SACCT:
         command->no_sacct = true;
@@ -121,6 +125,7 @@ static int take_options(struct command *command, int argc, char **argv)
                                              { "why", no_argument, NULL, OPT_WHY },
                                              { "duplicates", no_argument, NULL, 'D' },
                                              { "no-sacct", no_argument, NULL, OPT_NO_SACCT },
+                                             { "exact", no_argument, NULL, OPT_EXACT },
                                              { "help", no_argument, NULL, 'h' },
                                              PFR_TABLE_OPTIONS,
                                              { 0 } };
@@ -331,6 +336,10 @@ static int show(struct command *command)
     if (command->malformed)
         fprintf(stderr, "profres: %lld damaged or unfinished lines were passed over\n",
                 (long long)command->malformed);
+    if (command->report.inexact)
+        fprintf(stderr, "profres: --exact: of %d node%s the samples are not all there; percentiles "
+                "are from the histogram\n", command->report.inexact,
+                command->report.inexact == 1 ? "" : "s");
     return fflush(stdout) == 0 && all && r == 0 && command->unusable == 0 ? EXIT_SUCCESS
                                                                           : PFR_EXIT_FAILURE;
 }

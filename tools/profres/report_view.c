@@ -210,6 +210,28 @@ static void view_io(const struct pfr_report *report, const struct pfr_facts *fac
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", line);
 }
 
+/* Whatever was measured of GPUs; none of it is there without one. */
+static void view_gpu(const struct pfr_report *report, const struct pfr_facts *facts)
+{
+    char line[LINE] = "", text[PFR_TEXT_SIZE];
+
+    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
+        int64_t value = pfr_facts_value(facts, (enum pfr_metric_id)id);
+
+        if (strncmp(pfr_metrics[id].key, "gpu_", 4) != 0 || !pfr_known(value))
+            continue;
+        append(line, "%s%s ", line[0] ? ", " : "", pfr_metrics[id].key);
+        if (pfr_metrics[id].unit == PFR_BYTES)
+            append(line, "%s", pfr_size_text(value, text));
+        else if (pfr_metrics[id].unit == PFR_SECONDS)
+            append(line, "%s", pfr_time_text(value, text));
+        else
+            append(line, "%.10g%s", (double)value / (double)pfr_unit_quantum(pfr_metrics[id].unit),
+                   pfr_metrics[id].unit == PFR_PERCENT ? " %" : "");
+    }
+    pfr_ink_say(&report->ink, PFR_TINT_NONE, "GPU", line);
+}
+
 /* What held it up, when it was something. */
 static void view_waits(const struct pfr_report *report, const struct pfr_facts *facts)
 {
@@ -468,6 +490,7 @@ void pfr_report_view(const struct pfr_report *report, const struct pfr_report_jo
     view_memory(report, facts);
     view_cores(report, facts);
     view_io(report, facts);
+    view_gpu(report, facts);
     view_waits(report, facts);
     view_counts(report, facts);
     view_phases(report, job);
