@@ -257,28 +257,39 @@ int64_t pfr_detail_each(enum pfr_detail_kind kind, const struct pfr_found *found
     return source.count;
 }
 
-static void take_phase(struct pfr_scan *scan, struct pfr_phase *phase)
+/* Into the object at hand, and into what it measured. */
+static void take_phase(struct pfr_scan *scan, struct pfr_phase_row *phase)
 {
+    struct { const char *key; int64_t quantum, *value; } numbers[] = {
+        { "rank", 1, &phase->rank },
+        { "from", PFR_NS_PER_S, &phase->from },
+        { "to", PFR_NS_PER_S, &phase->to },
+        { "cgroup_mem_peak", 1, &phase->peak },
+        { "cgroup_mem_window_peak", 1, &phase->window_peak },
+        { "cgroup_mem_sampled_peak", 1, &phase->sampled_peak },
+        { "cgroup_cpu_seconds", PFR_NS_PER_S, &phase->cpu },
+        { "ps_cpu_seconds_total", PFR_NS_PER_S, &phase->ps_cpu },
+    };
     struct pfr_span key;
 
-    *phase = (struct pfr_phase){ "", PFR_ABSENT, PFR_ABSENT, PFR_ABSENT, PFR_ABSENT };
     while (pfr_scan_member(scan, &key)) {
-        if (pfr_span_is(key, "name"))
+        size_t i = 0;
+
+        while (i < PFR_COUNT(numbers) && !pfr_span_is(key, numbers[i].key))
+            i++;
+        if (i < PFR_COUNT(numbers))
+            pfr_scan_number(scan, numbers[i].quantum, numbers[i].value);
+        else if (pfr_span_is(key, "name"))
             pfr_scan_text(scan, phase->name, sizeof(phase->name));
-        else if (pfr_span_is(key, "from"))
-            pfr_scan_number(scan, PFR_NS_PER_S, &phase->from);
-        else if (pfr_span_is(key, "to"))
-            pfr_scan_number(scan, PFR_NS_PER_S, &phase->to);
-        else if (pfr_span_is(key, "cgroup_mem_sampled_peak"))
-            pfr_scan_number(scan, 1, &phase->mem);
-        else if (pfr_span_is(key, "cgroup_cpu_seconds"))
-            pfr_scan_number(scan, PFR_NS_PER_S, &phase->cpu);
+        else if (pfr_span_is(key, "measurements") && pfr_scan_enter(scan, '{'))
+            take_phase(scan, phase);
         else
             pfr_scan_skip(scan);
     }
 }
 
-int pfr_detail_phases(const struct pfr_found *found, const char *node, struct pfr_phase *phases)
+int pfr_detail_phases(const struct pfr_found *found, const char *node,
+                      struct pfr_phase_row *phases)
 {
     size_t length;
     PFR_AUTO_FREE char *text = read_summary(found, node, &length);
@@ -290,11 +301,13 @@ int pfr_detail_phases(const struct pfr_found *found, const char *node, struct pf
     pfr_scan_init(&scan, text, length);
     if (!go_to(&scan, "phases") || !pfr_scan_enter(&scan, '['))
         return 0;
-    while (pfr_scan_element(&scan) && count < PFR_PHASES_MAX) {
+    while (pfr_scan_element(&scan) && count < PFR_PHASE_ROWS) {
         if (!pfr_scan_enter(&scan, '{')) {
             pfr_scan_skip(&scan);
             continue;
         }
+        phases[count] = (struct pfr_phase_row){ "", PFR_ABSENT, PFR_ABSENT, PFR_ABSENT, PFR_ABSENT,
+                                                PFR_ABSENT, PFR_ABSENT, PFR_ABSENT, PFR_ABSENT };
         take_phase(&scan, &phases[count]);
         if (pfr_known(phases[count].from) && phases[count].to >= phases[count].from)
             count++;

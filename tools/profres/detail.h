@@ -34,15 +34,19 @@ int64_t pfr_detail_each(enum pfr_detail_kind kind, const struct pfr_found *found
                         void (*take)(const struct pfr_detail *row, void *arg), void *arg,
                         int64_t *malformed);
 
-#define PFR_PHASES_MAX 64
+#define PFR_PHASE_ROWS 256
 
-struct pfr_phase {
-    char name[64];
-    int64_t from, to, mem, cpu;
+/* What the step marked; what was not measured is PFR_ABSENT. */
+struct pfr_phase_row {
+    char name[128];
+    int64_t rank, from, to;
+    int64_t peak, window_peak, sampled_peak; /* of memory, the exact ones first */
+    int64_t cpu, ps_cpu;
 };
 
 /* The phases of the summary; how many, 0 without any. */
-int pfr_detail_phases(const struct pfr_found *found, const char *node, struct pfr_phase *phases);
+int pfr_detail_phases(const struct pfr_found *found, const char *node,
+                      struct pfr_phase_row *phases);
 
 /* Calls `take` for each measurement that is not there, with the reason. */
 int pfr_detail_reasons(const struct pfr_found *found, const char *node,

@@ -160,7 +160,7 @@ static struct json_object *advice_json(const struct pfr_advice *advice)
 static struct json_object *phases_json(const struct pfr_report_step *step)
 {
     struct json_object *array = json_object_new_array();
-    struct pfr_phase phases[PFR_PHASES_MAX];
+    struct pfr_phase_row phases[PFR_PHASE_ROWS];
     int count = pfr_detail_phases(step->found, step->facts.node, phases);
 
     for (int i = 0; i < count; i++) {
@@ -169,8 +169,12 @@ static struct json_object *phases_json(const struct pfr_report_step *step)
         add_text(row, "name", phases[i].name);
         add_number(row, "from", PFR_SECONDS, phases[i].from);
         add_number(row, "to", PFR_SECONDS, phases[i].to);
-        add_number(row, "cgroup_mem_sampled_peak", PFR_BYTES, phases[i].mem);
+        add_number(row, "rank", PFR_ITEMS, phases[i].rank);
+        add_number(row, "cgroup_mem_peak", PFR_BYTES, phases[i].peak);
+        add_number(row, "cgroup_mem_window_peak", PFR_BYTES, phases[i].window_peak);
+        add_number(row, "cgroup_mem_sampled_peak", PFR_BYTES, phases[i].sampled_peak);
         add_number(row, "cgroup_cpu_seconds", PFR_SECONDS, phases[i].cpu);
+        add_number(row, "ps_cpu_seconds_total", PFR_SECONDS, phases[i].ps_cpu);
         json_object_array_add(array, row);
     }
     return array;

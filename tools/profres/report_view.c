@@ -347,10 +347,22 @@ static void view_parts(const struct pfr_report *report, const struct pfr_report_
                    job, true);
 }
 
+/* The kernel's own peak of the phase where there is one, else what samples saw, which says so. */
+static void phase_memory(char *line, const struct pfr_phase_row *phase)
+{
+    int64_t peak = pfr_known(phase->peak) ? phase->peak : phase->window_peak;
+    char text[PFR_TEXT_SIZE];
+
+    if (pfr_known(peak))
+        append(line, ", %s at peak", pfr_size_text(peak, text));
+    else if (pfr_known(phase->sampled_peak))
+        append(line, ", %s sampled", pfr_size_text(phase->sampled_peak, text));
+}
+
 static void view_phases(const struct pfr_report *report, const struct pfr_report_job *job)
 {
     for (size_t i = 0; i < job->step_count; i++) {
-        struct pfr_phase phases[PFR_PHASES_MAX];
+        struct pfr_phase_row phases[PFR_PHASE_ROWS];
         int count = pfr_detail_phases(job->steps[i].found, job->steps[i].facts.node, phases);
 
         for (int k = 0; k < count; k++) {
@@ -359,10 +371,11 @@ static void view_phases(const struct pfr_report *report, const struct pfr_report
             append(line, "%s: %s from %s on", phases[k].name,
                    pfr_time_text(phases[k].to - phases[k].from, took),
                    pfr_time_text(phases[k].from, from));
-            if (pfr_known(phases[k].mem))
-                append(line, ", %s at most", pfr_size_text(phases[k].mem, took));
-            if (pfr_known(phases[k].cpu))
-                append(line, ", %.2f s of CPU", (double)phases[k].cpu / 1e9);
+            phase_memory(line, &phases[k]);
+            if (pfr_known(phases[k].cpu) || pfr_known(phases[k].ps_cpu))
+                append(line, ", %.2f s of CPU",
+                       (double)(pfr_known(phases[k].cpu) ? phases[k].cpu : phases[k].ps_cpu) /
+                           1e9);
             pfr_ink_say(&report->ink, PFR_TINT_NONE, k ? "" : "phases", line);
         }
     }
