@@ -17,12 +17,28 @@
 
 /* How long srun may be held, at most, by a file system that does not answer. */
 #define WAIT_MS 2000
-#define FILES_MS "90"
 
 static struct {
     bool known;
     uint32_t job, step, nodes;
 } launched;
+
+static const char *user_name(const struct pfr_choice *choice)
+{
+    struct passwd *user = strstr(choice->spec.dir, "%u") ? getpwuid(getuid()) : NULL;
+
+    return user ? user->pw_name : NULL;
+}
+
+void pfr_client_begin(const struct pfr_choice *choice)
+{
+    const char *name = user_name(choice);
+    char value[300];
+
+    if (name && (size_t)snprintf(value, sizeof(value), "%u:%s", (unsigned)getuid(), name) <
+                    sizeof(value))
+        setenv(PFR_USER_VARIABLE, value, 1);
+}
 
 void pfr_client_launched(spank_t sp)
 {
@@ -61,14 +77,13 @@ static uint32_t number_or(const char *text, uint32_t otherwise)
 
 static int find_place(const struct pfr_choice *choice, char *path, size_t size)
 {
-    struct passwd *user = strstr(choice->spec.dir, "%u") ? getpwuid(getuid()) : NULL;
     struct pfr_job job = {
         .job = number_or(getenv("SLURM_JOB_ID"), launched.job), /* of all parts of the job */
         .step = launched.step,
         .array_job = number_or(getenv("SLURM_ARRAY_JOB_ID"), 0),
         .array_task = number_or(getenv("SLURM_ARRAY_TASK_ID"), PFR_NO_ARRAY),
         .restarts = number_or(getenv("SLURM_RESTART_COUNT"), 0),
-        .user = user ? user->pw_name : NULL,
+        .user = user_name(choice),
         .name = getenv("SLURM_JOB_NAME"),
     };
     char cwd[PATH_MAX] = "";
@@ -95,10 +110,10 @@ static void wait_for(pid_t child)
 
 void pfr_client_end(const struct pfr_choice *choice)
 {
-    char place[PATH_MAX], path[PATH_MAX + 32], step[32], nodes[16];
+    char place[PATH_MAX], path[PATH_MAX + 32], step[32], nodes[16], wait[16];
     uint32_t count = launched.nodes;
     char *args[] = { (char *)"profres", (char *)"brief",   (char *)"--quiet", (char *)"--wait",
-                     (char *)FILES_MS,  (char *)"--nodes", nodes,             path,
+                     wait,              (char *)"--nodes", nodes,             path,
                      choice->spec.chart ? (char *)"--chart" : NULL, NULL };
     pid_t child;
 
@@ -110,6 +125,7 @@ void pfr_client_end(const struct pfr_choice *choice)
     pfr_step_name(launched.step, step, sizeof(step));
     snprintf(path, sizeof(path), "%s/%s", place, step);
     snprintf(nodes, sizeof(nodes), "%u", count);
+    snprintf(wait, sizeof(wait), "%d", PFR_PATIENCE_FILES_MS);
     child = fork();
     if (child == 0) {
         dup2(2, 1); /* lint: cloexec: the summary goes to stderr */

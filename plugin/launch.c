@@ -44,6 +44,7 @@ static void become_sampler(const char *path, char *const argv[], int control)
 
     setsid();
     reset_signals();
+    alarm(PFR_LAUNCH_SECONDS);
     if (dup2(control, 3) < 0) /* lint: cloexec: to be inherited */
         _exit(127);
     /* lint: cloexec: to be inherited */

@@ -27,4 +27,10 @@ pid_t pfr_launch(const char *path, char *const argv[], int control,
 
 #define PFR_LAUNCH_CONTROL "3"
 
+/*
+ * What is executed has so many seconds to prove that it is a sampler, by turning
+ * its alarm off: a program that is none, and would stay for ever, is ended by it.
+ */
+#define PFR_LAUNCH_SECONDS 10
+
 #endif

@@ -13,6 +13,16 @@
 #include "plugin/place.h"
 #include "plugin/spec.h"
 
+/*
+ * How long a sampler that does not answer may hold a step: all waits for it
+ * together, of slurmstepd and of srun, are below 100 ms. A batch step has no
+ * srun that looks for its files, and the whole for itself. What is not needed
+ * at the start is left for the end, of which a part is kept in any case.
+ */
+#define PFR_PATIENCE_MS 95
+#define PFR_PATIENCE_FILES_MS 30 /* of which srun may wait for the files */
+#define PFR_PATIENCE_END_MS 20   /* of which the last task's end is sure */
+
 /* What plugstack.conf, the environment and the command line came to. */
 struct pfr_choice {
     struct pfr_spec spec; /* site defaults, then the user's words over them */
@@ -30,6 +40,13 @@ struct pfr_choice {
 #define PFR_BASE_VARIABLE "SLURM_PROFILE_RES_BASE"
 
 /*
+ * The variable that carries the user's name where dir= needs it, "<uid>:<name>":
+ * srun and sbatch may ask a directory service and wait for it, slurmstepd should
+ * not. One of another user, who has called us through sudo, says nothing.
+ */
+#define PFR_USER_VARIABLE "SLURM_PROFILE_RES_USER"
+
+/*
  * Where the files go, from what both sides know: the variable's value and where
  * the job was submitted (each may be NULL), else where we are.
  */
@@ -45,7 +62,8 @@ void pfr_step_task(spank_t sp, const struct pfr_choice *choice);
 void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice);
 void pfr_step_end(void);
 
-/* ---- srun ---- */
+/* ---- srun, and the first also sbatch and salloc ---- */
+void pfr_client_begin(const struct pfr_choice *choice);
 void pfr_client_launched(spank_t sp);
 void pfr_client_end(const struct pfr_choice *choice);
 

@@ -43,9 +43,9 @@ static bool take_path(char *to, size_t size, const char *value)
 /* Words of the site's own; all others are those of SPEC, as defaults. */
 static bool take_site_word(const char *word)
 {
-    if (strcmp(word, "default=on") == 0)
+    if (strcmp(word, "default=on") == 0 || strcmp(word, "on") == 0)
         return choice.wanted = true;
-    if (strcmp(word, "default=off") == 0)
+    if (strcmp(word, "default=off") == 0 || strcmp(word, "off") == 0)
         return !(choice.wanted = false);
     if (strncmp(word, "min_interval=", 13) == 0)
         return pfr_parse_duration(word + 13, &choice.least_interval);
@@ -174,6 +174,8 @@ EXPORT int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
     if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR) {
         take_local_environment(context);
         settle_choice();
+        if (choice.wanted)
+            pfr_client_begin(&choice);
     } else if (context == S_CTX_REMOTE) {
         spank_getenv(sp, "SLURM_PROFILE_RES", value, sizeof(value));
         take_environment("SLURM_PROFILE_RES", value, true);

@@ -1,7 +1,6 @@
 /*
  * slurmstepd's side. The sampler is started before any task is forked, told of
- * tasks as they come and go, and let go at the end. Every wait is bounded, and
- * after the first one that was in vain there is no other.
+ * tasks as they come and go, and let go at the end (talk.h).
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,19 +18,19 @@
 #include "common/collect/cgpath.h"
 #include "plugin/arguments.h"
 #include "plugin/launch.h"
+#include "plugin/notice.h"
 #include "plugin/plugin.h"
 #include "plugin/talk.h"
 #include "plugin/totals.h"
 
-#define READY_MS 80 /* the first sample, before the tasks run */
-#define DONE_MS 30  /* the readings at a task's end */
+#define TOTALS "totals %lld %lld %lld"
 
 static struct {
     struct pfr_talk talk;
     char trouble[PATH_MAX + 128]; /* to be told when the user can hear it */
     struct pfr_job job;
     uint32_t tasks, started, ended;
-    char node[256], cwd[PATH_MAX], dir[PATH_MAX];
+    char node[256], cwd[PATH_MAX], dir[PATH_MAX], mask[16];
     struct pfr_last last;
     bool last_known;
 } step = { .talk.control = -1 };
@@ -136,6 +135,14 @@ static bool is_of_interest(spank_t sp, const struct pfr_choice *choice)
            (choice->spec.nodes == 0 || node < choice->spec.nodes);
 }
 
+/* Nobody looks for the files of a batch step, nor of a quiet one. */
+static int patience_of(const struct pfr_choice *choice)
+{
+    bool files = step.job.step != PFR_STEP_BATCH && !choice->spec.quiet;
+
+    return PFR_PATIENCE_MS - (files ? PFR_PATIENCE_FILES_MS : 0);
+}
+
 void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
 {
     static struct pfr_arguments arguments;
@@ -158,6 +165,7 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
         snprintf(step.trouble, sizeof(step.trouble), "no socket: %s", strerror(errno));
         return;
     }
+    step.talk.patience = patience_of(choice) * INT64_C(1000000);
     step.talk.owner = getpid();
     step.talk.sampler = launch(choice, &arguments, fds[1]);
     if (step.talk.sampler > 0)
@@ -167,16 +175,25 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
     close(fds[1]);
 }
 
-/* Slurm puts it into the environment only of the task; and only %u needs it. */
+/*
+ * Only %u needs it. Slurm puts it into the environment only of the task, and USER
+ * may be whose shell it was before su. Without the variable of srun and sbatch
+ * (--export=NONE) it is looked up, as slurmstepd itself has just done.
+ */
 static const char *user_name(spank_t sp, const struct pfr_choice *choice)
 {
-    static char buffer[4096];
+    static char buffer[4096], value[300];
     static struct passwd entry;
     struct passwd *found = NULL;
+    char prefix[16];
     uid_t uid;
 
     if (!strstr(choice->spec.dir, "%u") || spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS)
         return NULL;
+    snprintf(prefix, sizeof(prefix), "%u:", (unsigned)uid);
+    if (variable(sp, PFR_USER_VARIABLE, value, sizeof(value)) &&
+        strncmp(value, prefix, strlen(prefix)) == 0 && value[strlen(prefix)])
+        return value + strlen(prefix);
     getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found);
     return found ? found->pw_name : NULL;
 }
@@ -216,7 +233,6 @@ static bool settle_place(spank_t sp, const struct pfr_choice *choice)
 void pfr_step_user(spank_t sp, const struct pfr_choice *choice)
 {
     static char name[256];
-    char mask[16];
 
     if (step.trouble[0]) {
         pfr_warning("%s; the step is not measured", step.trouble);
@@ -231,8 +247,8 @@ void pfr_step_user(spank_t sp, const struct pfr_choice *choice)
                     choice->spec.dir);
         return;
     }
-    if (variable(sp, "SLURM_UMASK", mask, sizeof(mask)))
-        pfr_talk_tell(&step.talk, "umask %s", mask);
+    if (variable(sp, "SLURM_UMASK", step.mask, sizeof(step.mask)))
+        pfr_talk_tell(&step.talk, "umask %s", step.mask);
     /* how often it was requeued is told to the batch script alone: see below */
     pfr_talk_tell(&step.talk, step.job.step == PFR_STEP_BATCH ? "presume %s" : "dir %s", step.dir);
 }
@@ -265,20 +281,23 @@ void pfr_step_task(spank_t sp, const struct pfr_choice *choice)
             pfr_totals_hand(step.talk.control);
     }
     step.started++;
-    pfr_talk_tell(&step.talk, "start %d %u", (int)pid, rank);
+    pfr_notice_start(&step.talk, pid, rank);
     if (step.started == step.tasks) {
         pfr_talk_tell(&step.talk, "go");
-        pfr_talk_hear(&step.talk, "ready", READY_MS);
+        pfr_talk_hear(&step.talk, "ready", PFR_PATIENCE_END_MS);
     }
 }
 
-/* The sampler is gone: another one, for a moment, writes down what we have. */
-static void write_totals(spank_t sp, const struct pfr_choice *choice)
+/*
+ * The sampler is gone: another one comes, too late to measure, and writes down
+ * what it is told.
+ */
+static void record_anew(spank_t sp, const struct pfr_choice *choice)
 {
     static struct pfr_arguments arguments;
     int fds[2];
 
-    if (!step.dir[0] || !step.last_known || pfr_control_pair(fds) < 0)
+    if (!step.dir[0] || pfr_control_pair(fds) < 0)
         return;
     arguments.count = 0;
     arguments.used = 0;
@@ -286,41 +305,48 @@ static void write_totals(spank_t sp, const struct pfr_choice *choice)
     pfr_arguments_add(&arguments, "--dir=%s", step.dir);
     if (choice->spec.openmetrics[0])
         pfr_arguments_add(&arguments, "--openmetrics=%s", choice->spec.openmetrics);
-    pfr_arguments_add(&arguments, "--lost=%lld,%lld,%lld", (long long)step.last.peak,
-                      (long long)step.last.kills, (long long)step.last.cpu);
-    launch(choice, &arguments, fds[1]);
+    if (launch(choice, &arguments, fds[1]) > 0) {
+        if (step.mask[0])
+            pfr_control_send(fds[0], "umask %s", step.mask);
+        pfr_notice_repeat(fds[0]);
+        if (step.last_known)
+            pfr_control_send(fds[0], TOTALS, (long long)step.last.peak,
+                             (long long)step.last.kills, (long long)step.last.cpu);
+    }
     close(fds[0]);
     close(fds[1]);
 }
 
 void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
 {
-    bool brief = step.job.step == PFR_STEP_BATCH && !choice->spec.quiet;
+    bool brief = step.job.step == PFR_STEP_BATCH && !choice->spec.quiet, last;
+    char done[32];
     int status = 0;
     pid_t pid = 0;
 
     if (step.trouble[0] || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
         return;
     spank_get_item(sp, S_TASK_EXIT_STATUS, &status);
-    step.ended++;
-    if (step.ended == step.started && (step.last_known = pfr_totals_read(&step.last)))
-        pfr_talk_tell(&step.talk, "totals %lld %lld %lld", (long long)step.last.peak,
-                      (long long)step.last.kills, (long long)step.last.cpu);
-    pfr_talk_tell(&step.talk, "exit %d %d 0 %lld -1 -1", (int)pid, status,
-                  (long long)pfr_clock_ns(CLOCK_MONOTONIC));
-    if (!brief)
-        pfr_talk_hear(&step.talk, "done ", DONE_MS);
-    if (step.ended != step.started)
+    last = ++step.ended == step.started;
+    if (last && (step.last_known = pfr_totals_read(&step.last)))
+        pfr_talk_tell(&step.talk, TOTALS, (long long)step.last.peak, (long long)step.last.kills,
+                      (long long)step.last.cpu);
+    pfr_notice_exit(&step.talk, pid, status);
+    snprintf(done, sizeof(done), "done %d", (int)pid);
+    if (!last || !brief)
+        pfr_talk_hear(&step.talk, done, last ? 0 : PFR_PATIENCE_END_MS);
+    if (!last)
         return;
     pfr_talk_tell(&step.talk, "end");
     if (brief)
-        pfr_talk_hear_brief(&step.talk);
+        pfr_talk_hear(&step.talk, "bye", 0);
     if (!pfr_talk_goes_on(&step.talk))
-        write_totals(sp, choice);
+        record_anew(sp, choice);
 }
 
 void pfr_step_end(void)
 {
+    pfr_talk_hear(&step.talk, NULL, 0); /* what it had to say of its files */
     pfr_talk_wake(&step.talk);
     pfr_talk_end(&step.talk);
 }

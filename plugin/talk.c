@@ -15,8 +15,6 @@
 #include "common/base/control.h"
 #include "common/base/log.h"
 
-#define BRIEF_MS 250 /* the last lines of a batch job's output */
-
 /*
  * With ContainSpank some hooks run in a child that shares our memory but not
  * our descriptors: what it closes stays open here until the last hook.
@@ -82,38 +80,52 @@ void pfr_talk_tell(struct pfr_talk *talk, const char *format, ...)
         mourn(talk);
 }
 
-void pfr_talk_hear(struct pfr_talk *talk, const char *wanted, int timeout_ms)
+/* Of the patience, what may be used now. */
+static int64_t left_of(const struct pfr_talk *talk, int64_t begin, int keep_ms)
 {
-    int64_t end = pfr_clock_ns(CLOCK_MONOTONIC) + timeout_ms * INT64_C(1000000);
-    char text[4096] = "";
+    int64_t used = pfr_clock_ns(CLOCK_MONOTONIC) - begin;
+    int64_t left = talk->patience - used - keep_ms * INT64_C(1000000);
 
-    while (pfr_talk_goes_on(talk) && !talk->slow) {
-        int64_t left = (end - pfr_clock_ns(CLOCK_MONOTONIC)) / 1000000;
-        ssize_t n = pfr_control_receive(talk->control, text, sizeof(text),
-                                        left > 0 ? (int)left : 0);
-
-        if (n > 0 && strncmp(text, wanted, strlen(wanted)) == 0)
-            return;
-        if (n == -ETIMEDOUT || (n > 0 && left <= 0)) {
-            talk->slow = true;
-            pfr_info("the sampler takes too long; not waiting for it any more");
-            pfr_talk_wake(talk);
-        } else if (n <= 0) {
-            mourn(talk);
-        } else {
-            heed(talk, text);
-        }
-    }
+    return left > 0 ? left / 1000000 : 0;
 }
 
-void pfr_talk_hear_brief(struct pfr_talk *talk)
+static void lose_patience(struct pfr_talk *talk)
 {
-    char text[4096];
+    if (!talk->slow)
+        pfr_info("the sampler takes too long; not waiting for it now");
+    talk->slow = true;
+    pfr_talk_wake(talk);
+}
 
-    if (talk->slow && pfr_talk_goes_on(talk) &&
-        pfr_control_receive(talk->control, text, sizeof(text), 0) > 0) {
-        talk->slow = false;
-        heed(talk, text);
+/* One that talks without end is not heard out. */
+#define MESSAGES 256
+
+static bool is_it(const char *text, const char *wanted)
+{
+    return wanted && strcmp(text, wanted) == 0;
+}
+
+void pfr_talk_hear(struct pfr_talk *talk, const char *wanted, int keep_ms)
+{
+    int64_t begin = pfr_clock_ns(CLOCK_MONOTONIC), left = 1;
+    char text[4096] = "";
+
+    for (int i = 0; i < MESSAGES && pfr_talk_goes_on(talk) && !is_it(text, wanted); i++) {
+        bool wait = wanted && !talk->slow;
+        ssize_t n;
+
+        left = left_of(talk, begin, keep_ms);
+        n = pfr_control_receive(talk->control, text, sizeof(text), wait ? (int)left : -1);
+        if (n > 0) {
+            talk->slow = false; /* it was late, and is worth the rest */
+            heed(talk, text);
+        } else if (n != -ETIMEDOUT) {
+            mourn(talk);
+        }
+        if (n == -ETIMEDOUT || (wanted && left <= 0))
+            break;
     }
-    pfr_talk_hear(talk, "bye", BRIEF_MS);
+    if (wanted && !is_it(text, wanted) && pfr_talk_goes_on(talk))
+        lose_patience(talk);
+    talk->patience -= pfr_clock_ns(CLOCK_MONOTONIC) - begin;
 }

@@ -1,11 +1,13 @@
 /*
- * slurmstepd's end of the line to the sampler (common/base/control.h). Every
- * wait is bounded, and after the first one that was in vain there is no other.
+ * slurmstepd's end of the line to the sampler (common/base/control.h). All waits
+ * draw from one patience, and after one that was in vain there is no other until
+ * the sampler has been heard of.
  */
 #ifndef PFR_PLUGIN_TALK_H
 #define PFR_PLUGIN_TALK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct pfr_talk {
@@ -13,7 +15,8 @@ struct pfr_talk {
     pid_t owner;   /* whose descriptor that is */
     pid_t sampler; /* while control is not hung up */
     bool lost;     /* it has ended or refused: nothing is said to it any more */
-    bool slow;     /* it did not answer in time: it is not waited for again */
+    bool slow;     /* it did not answer in time: it is not waited for */
+    int64_t patience; /* ns that it may still be waited for */
     char step[48]; /* "4711.0", for messages */
 };
 
@@ -24,14 +27,11 @@ bool pfr_talk_goes_on(const struct pfr_talk *talk);
 void pfr_talk_tell(struct pfr_talk *talk, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Until it says `wanted`, at most so long, however much else it says. */
-void pfr_talk_hear(struct pfr_talk *talk, const char *wanted, int timeout_ms);
-
 /*
- * The last wait of a batch step, and the only one at its end. One that was late
- * at the start and has answered since is worth it.
+ * Until it says `wanted`, however much else it says, or until no more than
+ * keep_ms of the patience are left. NULL: what there is, without a wait.
  */
-void pfr_talk_hear_brief(struct pfr_talk *talk);
+void pfr_talk_hear(struct pfr_talk *talk, const char *wanted, int keep_ms);
 
 /* One that was stopped goes on, and ends when we close. */
 void pfr_talk_wake(struct pfr_talk *talk);

@@ -12,9 +12,18 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 
+/* A message takes less than 1 KiB in the kernel: of 4096 tasks, start and end. */
+#define ROOM (8 << 20)
+
 int pfr_control_pair(int fds[2])
 {
-    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0 ? -errno : 0;
+    int room = ROOM;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+        return -errno;
+    if (setsockopt(fds[0], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)) < 0)
+        setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)); /* as far as one may */
+    return 0;
 }
 
 int pfr_control_send(int fd, const char *format, ...)

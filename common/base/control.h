@@ -3,9 +3,11 @@
  * the sampler: a socket pair, one short text message at a time, never waited
  * for without a limit. Its closing is the end.
  *
- *   host to sampler   start PID RANK          a task that has not run yet
- *                     file NAME               with it a descriptor of a file of the
+ *   host to sampler   file NAME               with it a descriptor of a file of the
  *                                             step's cgroup; before start
+ *                     start PID RANK [STAMP]  a task that has not run yet, and when
+ *                                             the host saw it; one that has ended
+ *                                             by the time of reading is noted
  *                     go                      they are about to: first sample
  *                     exit PID WAITSTATUS STARTED ENDED CPU_NS MAXRSS
  *                     totals PEAK KILLS CPU   what the host read itself at the end
@@ -26,7 +28,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Both close-on-exec. 0 or -errno. */
+/*
+ * Both close-on-exec. 0 or -errno. The first is the host's: as root, it takes
+ * the notices of thousands of tasks while the sampler is not there yet.
+ */
 int pfr_control_pair(int fds[2]);
 
 /* Never blocks. 0 or -errno (-EAGAIN: the other side does not read). */

@@ -10,6 +10,13 @@ static bool is_complete(const struct pfr_facts *facts)
     return facts->progress == PFR_PROGRESS_COMPLETE;
 }
 
+/* Its sampler was lost, but slurmstepd has seen the end of all its tasks. */
+static bool is_over(const struct pfr_facts *facts)
+{
+    return facts->progress == PFR_PROGRESS_LOST && facts->tasks > 0 &&
+           facts->tasks_ended == facts->tasks;
+}
+
 static void print_end(FILE *out, const struct pfr_facts *facts)
 {
     bool failed = pfr_known(facts->signal) || (pfr_known(facts->exit) && facts->exit != 0);
@@ -18,7 +25,7 @@ static void print_end(FILE *out, const struct pfr_facts *facts)
     if (!pfr_known(facts->elapsed))
         return;
     fprintf(out, "  elapsed     %s", pfr_time_text(facts->elapsed, text));
-    if (!is_complete(facts)) {
+    if (!is_complete(facts) && !is_over(facts)) {
         fputs(" when this was written\n", out);
         return;
     }

@@ -183,14 +183,9 @@ static void take_stats(struct pfr_scan *scan, enum pfr_metric_id id, struct pfr_
 /* The measurement of this key, looked for from the one expected next. */
 static enum pfr_metric_id find_from(enum pfr_metric_id next, struct pfr_span key)
 {
-    for (int i = 0; i < PFR_STEP_COUNT; i++) {
-        if (next >= PFR_METRIC_COUNT)
-            next = PFR_PID_END;
-        if (pfr_span_is(key, pfr_metrics[next].key))
-            return next;
-        next++;
-    }
-    return PFR_METRIC_NONE;
+    enum pfr_metric_id id = pfr_metric_find_from(next, key.at, key.length);
+
+    return id < PFR_PID_END ? PFR_METRIC_NONE : id; /* of a step */
 }
 
 /* Those that nobody asked for are passed over, which is many times faster. */
@@ -508,6 +503,19 @@ static int load(struct pfr_facts *facts, int dirfd, const char *name,
     return 1;
 }
 
+/* How long it took and how it ended, of all its tasks, as slurmstepd saw it. */
+static void take_end(struct pfr_facts *facts, const struct pfr_facts *lost)
+{
+    facts->elapsed = lost->elapsed;
+    facts->tasks = lost->tasks;
+    facts->tasks_ended = lost->tasks_ended;
+    facts->tasks_failed = lost->tasks_failed;
+    facts->exit = lost->exit;
+    facts->signal = lost->signal;
+    facts->rank = lost->rank;
+    facts->failed_at = lost->failed_at;
+}
+
 /*
  * NODE.lost.json: what slurmstepd read itself when the sampler was gone. That is
  * later and of the kernel: it takes the place of what was sampled.
@@ -520,7 +528,8 @@ static int add_lost(struct pfr_facts *facts, int dirfd, const char *name, bool h
     if (result <= 0)
         return have ? 1 : result;
     lost.progress = PFR_PROGRESS_LOST;
-    lost.start = PFR_ABSENT; /* it is when this was written */
+    if (!pfr_known(lost.tasks) || lost.tasks == 0)
+        lost.start = PFR_ABSENT; /* it is when this was written */
     if (!have) {
         *facts = lost;
         return 1;
@@ -529,6 +538,8 @@ static int add_lost(struct pfr_facts *facts, int dirfd, const char *name, bool h
         raise_to(&facts->stats[i].max, lost.stats[i].max);
         raise_to(&facts->stats[i].total, lost.stats[i].total);
     }
+    if (pfr_known(lost.tasks) && lost.tasks > 0)
+        take_end(facts, &lost);
     facts->progress = PFR_PROGRESS_LOST;
     facts->written = lost.written;
     return 1;

@@ -268,6 +268,20 @@ enum pfr_metric_id pfr_metric_find(const char *key)
     return PFR_METRIC_NONE;
 }
 
+enum pfr_metric_id pfr_metric_find_from(enum pfr_metric_id next, const char *key, size_t length)
+{
+    static unsigned char lengths[PFR_METRIC_COUNT]; /* filled in as they are met */
+
+    for (int i = 0, id = (int)next; i < PFR_METRIC_COUNT; i++, id++) {
+        id = id < PFR_METRIC_COUNT ? id : 0;
+        if (!lengths[id])
+            lengths[id] = (unsigned char)strlen(pfr_metrics[id].key);
+        if (lengths[id] == length && memcmp(pfr_metrics[id].key, key, length) == 0)
+            return (enum pfr_metric_id)id;
+    }
+    return PFR_METRIC_NONE;
+}
+
 bool pfr_reduce_is_legal(enum pfr_kind kind, enum pfr_reduce reduce)
 {
     switch (kind) {

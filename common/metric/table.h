@@ -12,6 +12,7 @@
 #define PFR_METRIC_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum pfr_metric_id {
@@ -185,6 +186,9 @@ static inline void pfr_metric_set_remove(struct pfr_metric_set *set, enum pfr_me
 
 /* PFR_METRIC_NONE when there is no such key. */
 enum pfr_metric_id pfr_metric_find(const char *key);
+
+/* The same of so many bytes, and fast when it is `next` or one of those behind it. */
+enum pfr_metric_id pfr_metric_find_from(enum pfr_metric_id next, const char *key, size_t length);
 
 /* A label cannot be max-ed, a counter is not a level (R5). */
 bool pfr_reduce_is_legal(enum pfr_kind kind, enum pfr_reduce reduce);

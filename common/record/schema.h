@@ -42,7 +42,7 @@ struct pfr_info {
     uint32_t top;
     int64_t wall_start, start; /* realtime; the stamps' clock */
     const struct pfr_selection *selection;
-    const struct pfr_availability *have;
+    const struct pfr_availability *have; /* NULL: nothing was measured */
 };
 
 enum pfr_state { PFR_LIVE, PFR_DRAINING, PFR_COMPLETE };

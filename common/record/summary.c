@@ -85,6 +85,8 @@ struct json_object *pfr_info_json(const struct pfr_info *info)
     if (info->command)
         pfr_json_add(object, "command", command_json(info->command));
     pfr_json_add(object, "start", pfr_json_time(info->wall_start));
+    if (!info->have)
+        return object; /* nothing was measured: there is no how */
     pfr_json_add(object, "kernel", pfr_json_text(info->kernel));
     if (info->cpus)
         pfr_json_add(object, "node_cpus", json_object_new_int64(info->cpus));
@@ -430,6 +432,13 @@ static int64_t elapsed(const struct pfr_snapshot *snapshot)
         to = end > to ? end : to;
     }
     return to > from ? to - from : snapshot->now - snapshot->info->start;
+}
+
+void pfr_summary_tasks(struct json_object *object, const struct pfr_snapshot *snapshot)
+{
+    if (snapshot->task_count)
+        pfr_json_add(object, "elapsed_seconds", pfr_json_value(PFR_SECONDS, elapsed(snapshot)));
+    pfr_json_add(object, "tasks", tasks_json(snapshot));
 }
 
 struct json_object *pfr_summary_json(const struct pfr_snapshot *snapshot)

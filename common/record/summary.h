@@ -8,6 +8,9 @@
 /* NULL when memory ran out. */
 struct json_object *pfr_summary_json(const struct pfr_snapshot *snapshot);
 
+/* Of it, only how long the tasks took and how they ended. */
+void pfr_summary_tasks(struct json_object *object, const struct pfr_snapshot *snapshot);
+
 /* The facts of a run, shared by summary and series header. */
 struct json_object *pfr_info_json(const struct pfr_info *info);
 

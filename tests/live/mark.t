@@ -87,7 +87,7 @@ is "each beginning is, at once" "$(events phase_start | jq -r .name | wc -l)" 4
 is "and each phase as in the summary" "$(events phase | jq -c '[.name, .from, .to, .measurements]')" \
     "$(jq -c '.phases[] | [.name, .from, .to, .measurements]' "$(summary a)")"
 is "nothing is left" "$(find a -type s)" ""
-like "the report tells what each used" "$("$profres" report a)" "*phases *load data: * s from * on, * of CPU*"
+like "the report tells what each used" "$("$profres" report a)" "*phases *load data: * s from * on, *"
 
 # --- a sampler that was killed ---
 cat >killed.sh <<'EOF2'

@@ -60,7 +60,7 @@ if [ $? = 77 ]; then
     skip 6 "no memory controller of one's own"
 else
     like "out of memory" "$(words oom)" \
-        "* verdict oom: out of memory*the kernel killed 1 process for want of memory; gone since: *awk*memory: * % of the 48.0 MiB that are its limit*exit code 14*OOM kills 1*"
+        "* verdict oom: out of memory*the kernel killed 1 process for want of memory*memory: * % of the 48.0 MiB that are its limit*exit code 14*OOM kills 1*"
     like "... more than it had is all that can be told" "$(words oom)" "*--mem: more than 48.0 MiB it ran out*"
     is "... nothing to paste" "$(report oom | grep -c '#SBATCH')" 0
     "$profres" run -q -d worker -- sh oom.sh 0 2>/dev/null
@@ -134,10 +134,12 @@ kill -KILL "$(pgrep -P "$live" -x sleep)"
 wait "$live" 2>/dev/null
 
 # --- phases ---
-cp -r fine phases
-jq '.phases = [{"name": "load", "from": 0, "to": 0.1}, {"name": "so\u001blve", "from": 0.1, "to": 0.25}]' \
-    "$(summary fine)" >"$(summary phases)"
-like "phases" "$(words phases)" "*phases load: 0.10 s from 0.00 s on so?lve: 0.15 s from 0.10 s on*"
+"$profres" run -q -d phases -- sh -c '"$0" mark load; sleep 0.3; "$0" mark solve; head -c 40M /dev/zero | tail >/dev/null; "$0" mark --end' "$profres"
+like "phases" "$(words phases)" "*phases load: 0.* s from 0.* s on,*solve: 0.* s from 0.[3-9]* s on, * at *"
+is "--by=phase" "$(report --by=phase -nP -o Phase phases | tr '\n' ' ')" "load solve "
+is "... with its own numbers" "$(report --by=phase -nP -o cgroup_cpu_seconds phases)" \
+    "$(jq -r '.phases[].measurements.cgroup_cpu_seconds // ""' "$(summary phases)")"
+is "... and in JSON" "$(report --json phases | jq -c '[.jobs[0].steps[0].phases[].name]')" '["load","solve"]'
 
 # --- several ---
 report fine code >out

@@ -2,8 +2,8 @@
 
   schema.py probe                        exit 0 when jsonschema is usable
   schema.py work SECONDS                 a job: CPU, memory, processes
-  schema.py check series|summary|report FILE  exit 1 and a line for each fault
-  schema.py agree FILE                   what a schema cannot say of a series
+  schema.py check series|summary|report FILE...  exit 1 and a line for each fault
+  schema.py agree FILE...                what a schema cannot say of a series
   schema.py mutants series|summary|report FILE  "ok NAME" or "not ok NAME" a line
 The schemas are in $schema_dir.
 """
@@ -46,21 +46,26 @@ def work(seconds):
         sum(range(100000))
 
 
-def check(name, path):
-    found = documents(name, path)
-    if not found:
-        print("%s is empty" % path)
-        return 1
+def check(name, *paths):
     rules = validator(name)
     bad = 0
-    for number, document in enumerate(found, 1):
-        for fault in faults(rules, document):
-            print("%s %d: %s" % (path, number, fault))
+    for path in paths:
+        found = documents(name, path)
+        if not found:
+            print("%s is empty" % path)
             bad = 1
+        for number, document in enumerate(found, 1):
+            for fault in faults(rules, document):
+                print("%s %d: %s" % (path, number, fault))
+                bad = 1
     return bad
 
 
-def agree(path):
+def agree(*paths):
+    return max(map(agree_one, paths))
+
+
+def agree_one(path):
     """Rows fit their columns, samples their times, keys the header, windows each other."""
     found = []
     header = before = None
@@ -172,6 +177,7 @@ SUMMARY = [
     ("another major version", put(["schema"], "profres-summary/2.0"), False),
     ("no info", drop("info"), False),
     ("an info without its job", drop("info", "job"), False),
+    ("an info without its interval", drop("info", "interval_seconds"), False),
     ("a task that ended nowhere", drop("tasks", 0, "end_seconds"), False),
     ("a task with two ends", put(["tasks", 0, "signal"], 9), False),
     ("a process without a pid", drop("processes", "top", 0, "pid"), False),
@@ -183,6 +189,9 @@ SUMMARY = [
     ("a new member of info", put(["info", "cluster"], "c1"), True),
     ("a new member of a measurement", put(["measurements", "ps_rss_total", "p999"], 1), True),
     ("a state that goes on", put(["state"], "DRAINING"), True),
+    ("what is left of a lost one", lambda d: (d.pop("sampler"), d.pop("histograms"),
+                                              d.update(state="LOST")), True),
+    ("a lost one without its tasks", lambda d: (d.pop("tasks"), d.update(state="LOST")), False),
 ]
 
 JOB = ["jobs", 0]

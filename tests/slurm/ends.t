@@ -10,7 +10,7 @@ if ! have_plugin; then
     exit 0
 fi
 cd "$work" || exit 1
-start nodes=3 KillWait=1 OverTimeLimit=0
+start nodes=3 KillWait=1 OverTimeLimit=0 contain=yes
 
 up() { [ -s "$lab_home/$1" ]; }
 
@@ -23,6 +23,14 @@ EOS
 limit=$(lab_sbatch -w "${lab_nodes[0]}" -n2 --time=1 --profile-res limit.sh)
 lab_until 20 up limit.0 && lab_until 20 up limit.1
 lab_client scontrol update jobid="$limit" EndTime=now+1
+# steps: of those that a sampler is there for now
+steps() {
+    local pid
+    for pid in $(samplers); do tr '\0' '\n' <"/proc/$pid/cmdline" | sed -n 's/^--step=//p'; done | sort
+}
+is "a job with three steps, one of them extern: two samplers" "$(steps | tr '\n' ' ')" "0 batch "
+ok "... though the third is there" grep -qs . /sys/fs/cgroup/*/slurm_*/uid_*/job_"$limit"/step_extern/cgroup.procs \
+    /sys/fs/cgroup/*/*slurmstepd.scope/job_"$limit"/step_extern/slurm/cgroup.procs
 
 # --- slurmstepd is killed: on one node without the plugin's option, on one with it ---
 # stepd_of JOB: pid of the slurmstepd of its step 0
@@ -92,6 +100,8 @@ is "... the node takes the next step" "$?:$(of next 0 .state)" 0:COMPLETE
 ok "the time limit: the job ends" lab_wait_job "$limit" 100
 is "... as TIMEOUT" "$(lab_job "$limit" JobState)" TIMEOUT
 dir=slurm-$limit.profres
+settled
+is "... the extern step of the job was left alone" "$(cd "$lab_home/$dir" && echo *)" "0 batch"
 is "... the step is complete, each task with its signal" \
     "$(of "$dir" 0 '[.state, .tasks[].signal] | tostring')" '["COMPLETE",15,15]'
 is "... nothing of it is pending" "$(of "$dir" 0 .n_pending)" 0

@@ -74,9 +74,7 @@ printf '#!/bin/sh\necho $$ >%s\nexec sleep 60\n' "$lab_dir/stuck" >"$lab_dir/bin
 chmod 755 "$lab_dir/bin/stuck"
 use_plugin sampler="$lab_dir/bin/stuck"
 run stuck "${step[@]}"
-# one that does nothing at all is nobody's sampler; it is outside the step, and stays
 is "... which was outside of the step" "$(grep -cE "/(uid|step)_" "/proc/$(cat "$lab_dir/stuck")/cgroup")" 0
-kill "$(cat "$lab_dir/stuck")"
 use_plugin
 
 # --- one that is lost ---
@@ -99,7 +97,10 @@ for signal in KILL STOP SEGV TERM; do
     ok "... nor the sampler" lab_until 5 gone "$(cat "$signal.pid")"
     case $signal in
     STOP) is "... which goes on at the end" "$(of STOP 0 '[.state, .tasks[0].exit] | tostring')" '["COMPLETE",3]' ;;
-    KILL) like "... what slurmstepd has read is told" "$(cat err)" "*ended early*profres: *charged at peak*CPU *INCOMPLETE*" ;;
+    KILL)
+        like "... what slurmstepd has read is told" "$(cat err)" "*ended early*profres: *exit 3*charged at peak*CPU *INCOMPLETE*"
+        is "... and written down" "$(jq -r '[.state, .tasks[0].exit] | tostring' "$lab_home"/KILL/0/*.lost.json)" '["LOST",3]'
+        ;;
     *) like "... the user is told" "$(cat err)" "*profile-res: *ended early*" ;;
     esac
 done
@@ -122,6 +123,18 @@ if unshare -m mount -o remount,bind,ro $readonly_dir 2>/dev/null; then
 else
     skip 4 "cannot make cgroups read-only for one process"
 fi
+
+# --- one that cannot be put outside of the step does not run in it either ---
+procs=/sys/fs/cgroup/freezer/slurm_${lab_nodes[0]}/cgroup.procs
+if ! lab_unified && mount --bind "$procs" "$procs" && mounted+=("$procs") &&
+    mount -o remount,bind,ro "$procs"; then
+    run unmoved "${step[@]}"
+    like "... the user is told" "$(cat err)" "*profile-res: the sampler cannot be put outside step *.0: *; the step is not measured*"
+    ok "... no files" test ! -e "$lab_home/unmoved"
+else
+    skip 5 "cannot make a place outside of the step read-only"
+fi
+unmount
 
 # --- files ---
 mkdir "$lab_home/roots"
@@ -175,5 +188,6 @@ else
     skip 7 "cannot mount a tmpfs: $(head -n 1 err)"
 fi
 is "all that was written is the user's" "$(find "$lab_home" -path '*/0/*' ! -user nobody)" ""
+ok "what was no sampler has not stayed" lab_until 15 gone "$(cat "$lab_dir/stuck")"
 
 plan $count

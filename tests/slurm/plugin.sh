@@ -78,7 +78,29 @@ is_true() {
     return 1
 }
 
-# said DIR STEP: what srun has said in err of a step at its end. It waits 90 ms for
+# schema COMMAND...: of tests/live/schema.py
+schema() {
+    PYTHONDONTWRITEBYTECODE=1 schema_dir=$top_srcdir/docs \
+        "${python:-python3}" -W ignore "$top_srcdir/tests/live/schema.py" "$@"
+}
+
+# valid LEAST NAME-PATTERN COMMAND...: what schema.py says of all such files of the
+# jobs' user, of which there are at least so many (1 point)
+valid() {
+    local least=$1 names=$2 files wrong python
+    shift 2
+    settled
+    for python in python3 /usr/bin/python3; do schema probe 2>/dev/null && break; done
+    if ! schema probe 2>/dev/null; then
+        skip 1 "no python3 with jsonschema (draft 7)"
+        return
+    fi
+    mapfile -t files < <(find "$lab_home" -path "*/$names" -type f)
+    wrong=$(schema "$@" "${files[@]}" 2>&1)
+    is "${#files[@]} files $names: schema.py $*" "$((${#files[@]} >= least)):${wrong:0:2000}" 1:
+}
+
+# said DIR STEP: what srun has said in err of a step at its end. It waits 30 ms for
 # the files: on a slow machine it may come too early, and is asked again.
 said() {
     settled
@@ -104,8 +126,8 @@ record() {
     name=$(jq -r '"record-\(.cgroup)-\(.kernel)-\(.slurm).json"' "$work/record")
     cp "$work/record" "$dir/$name"
     jq -rs '.[1] as $now | [.[0][] | select(.kernel == $now.kernel and .cgroup == $now.cgroup
-        and .slurm == $now.slurm)][0] as $then | if $then then
-        ($now.present - $then.present | map("+" + .)) + ($then.present - $now.present | map("-" + .))
+        and .slurm == $now.slurm)][0] as $before | if $before then
+        ($now.present - $before.present | map("+" + .)) + ($before.present - $now.present | map("-" + .))
         | join(" ") else "new: \($now.cgroup), Linux \($now.kernel), Slurm \($now.slurm)" end' \
         "$top_srcdir/docs/matrix.json" "$work/record"
 }

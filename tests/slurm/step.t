@@ -127,9 +127,12 @@ job=$(lab_sbatch --profile-res three.sh)
 lab_wait_job "$job"
 out=$lab_home/slurm-$job.out
 is "a batch job keeps its status" "$(lab_job "$job" ExitCode)" 3:0
+settled
 is "... all steps are in one directory, but the one that is off" \
     "$(cd "$lab_home/slurm-$job.profres" && echo *)" "0 1 3 4 batch"
-[ -d "$lab_home/slurm-$job.profres/4" ] || sed 's/^/# /' "$out"
+for step in 3 4; do
+    [ -d "$lab_home/slurm-$job.profres/$step" ] || { sed 's/^/# /' "$out" && lab_log 60; }
+done
 is "... each with the file of its node" "$(files "slurm-$job.profres" | tr ' ' '\n' | grep -c 'n1.json$')" 5
 ok "... a step may have its own SPEC" is_true "slurm-$job.profres" 1 .info.interval_seconds==0.2
 ok "... the others have the job's" is_true "slurm-$job.profres" 3 .info.interval_seconds==1
@@ -177,6 +180,13 @@ like "late at the start: the job's brief is there" "$(cat "$lab_home/slurm-$job.
 lab_srun --profile-res=dir=late sh -c 'exit 6' 2>err
 is "later than the end: the status is the job's" $? 6
 ok "... the totals are written down" lab_until 5 test -s "$lab_home/late/0/${lab_nodes[0]}.lost.json"
+is "... with the end of the task" "$(of late 0 '[.state, .tasks[0].rank, .tasks[0].exit] | tostring')" '["LOST",0,6]'
+ok "... and what it used" is_true late 0 '.measurements | .cgroup_mem_peak.max > 0 and .cgroup_cpu_seconds.total > 0'
+lab_srun -n2 --profile-res=dir=half,quiet sh -c '[ $SLURM_PROCID = 1 ] || exit 7; sleep 1; exit 8' 2>err
+is "later than the end of a task: the other is measured, both ends are told" \
+    "$(of half 0 '[.state, ([.tasks[] | {rank, exit}] | sort_by(.rank)[] | .rank, .exit)] | tostring')" \
+    '["COMPLETE",0,7,1,8]'
+ok "... from when the first began" is_true half 0 '.elapsed_seconds > 0.9 and ([.tasks[].start_seconds] | min) >= 0'
 use_plugin
 
 # --- requeue ---
@@ -313,7 +323,7 @@ ok "killed for memory: a status of its own" test $status -ne 0
 ok "... the kills are counted" is_true oom 0 '.measurements.cgroup_oom_kills.total >= 1
     and .totals_at_exit.cgroup_oom_kills >= 1 and .tasks[0].cgroup_oom_kills >= 1'
 near "... the peak is the limit" "$(of oom 0 .measurements.cgroup_mem_peak.max)" $((40 << 20)) 2000000
-like "... the summary says so" "$(said oom 0)" "*  OOM *killed: the memory limit was too low*"
+like "... the summary says so" "$(said oom 0)" "*  OOM *killed: out of memory*"
 lab_srun --mem=40M --profile-res=dir=oom2 ./tail.sh 2>err
 is "the task itself is killed" "$(of oom2 0 '.tasks[0] | [.signal, .cgroup_oom_kills] | tostring')" "[9,1]"
 
@@ -352,12 +362,16 @@ ok "... of which the part that no sample saw is shown" is_true many 0 \
 near "... the rest is that of the processes" "$(of many 0 '.measurements | .ps_cpu_seconds_total.total + .cgroup_cpu_unattributed_seconds.total')" \
     "$(of many 0 .measurements.cgroup_cpu_seconds.total)" 0.03
 ok "nothing is left of all these" clean
+valid 50 '*/*.jsonl' check series
+valid 50 '*/*.jsonl' agree
+valid 50 '*/*.json' check summary
+valid 1 '*/*.lost.json' check summary
 lab_stop
 is "the lab ends with nothing left" "$?:$lab_why" 0:
 
 # --- less to read: no cpuacct, no memory of the step's own ---
 if lab_unified; then
-    skip 8 "cgroup v2 has the CPU and memory of a step, whatever Slurm is told to gather"
+    skip 10 "cgroup v2 has the CPU and memory of a step, whatever Slurm is told to gather"
 else
     start gather=linux ram=no cores=no
     scripts
@@ -371,6 +385,8 @@ else
     lab_srun --profile-res=dir=named,quiet,metrics=cgroup_cpu_seconds+ps_rss sh -c 'exit 5' 2>err
     is "... naming it is no reason to fail" "$?:$(of named 0 .state)" 5:COMPLETE
     ok "... nothing is left" clean
+    valid 2 '*/*.jsonl' check series
+    valid 2 '*/*.json' check summary
     lab_stop
     is "... in the lab either" "$?:$lab_why" 0:
 fi

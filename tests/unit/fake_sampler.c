@@ -6,12 +6,16 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/base/control.h"
+
+static bool brief;
 
 static void answer(const char *mode, int control, const char *text)
 {
@@ -25,7 +29,9 @@ static void answer(const char *mode, int control, const char *text)
         pfr_control_send(control, "ready");
     if (sscanf(text, "exit %d", &pid) == 1)
         pfr_control_send(control, "done %d", pid);
-    if (strcmp(text, "end") == 0) {
+    if (strcmp(text, "end") == 0 && strcmp(mode, "tardy") == 0)
+        usleep(200000);
+    if (strcmp(text, "end") == 0 && brief) {
         pfr_control_send(control, "say the first line");
         pfr_control_send(control, "say the second line");
         pfr_control_send(control, "bye");
@@ -52,27 +58,35 @@ int main(int argc, char **argv)
 {
     const char *mode = argc > 2 ? argv[1] : "exit";
     FILE *record = argc > 2 ? fopen(argv[2], "ae") : NULL;
+    unsigned left;
     char text[8192];
     ssize_t n;
 
     if (!record)
         return EXIT_FAILURE;
-    alarm(60); /* whatever happens, it does not stay */
+    left = alarm(60); /* whatever happens, it does not stay */
     setvbuf(record, NULL, _IOLBF, 0);
-    for (int i = 3; i < argc; i++)
+    for (int i = 3; i < argc; i++) {
         fprintf(record, "arg %s\n", argv[i]);
+        brief = brief || strcmp(argv[i], "--brief") == 0;
+    }
     record_surroundings(record);
+    fprintf(record, "alarm %s\n", left > 0 && left <= 10 ? "set" : "not set");
     fprintf(record, "pid %d\n", (int)getpid());
     if (strcmp(mode, "exit") == 0)
         return EXIT_SUCCESS;
     if (strcmp(mode, "deaf") == 0)
         return pause();
+    if (strcmp(mode, "stopped") == 0)
+        raise(SIGSTOP);
     while (strcmp(mode, "flood") == 0) /* until nobody is there */
         if (pfr_control_send(3, "warn something is wrong") == -EPIPE)
             return EXIT_FAILURE;
     while ((n = pfr_control_receive(3, text, sizeof(text), 60000)) > 0) {
         fprintf(record, "msg %s\n", text);
         answer(mode, 3, text);
+        if (strcmp(text, "end") == 0)
+            fprintf(record, "answered end\n");
     }
     fprintf(record, n == 0 ? "closed\n" : "nobody said anything\n");
     return EXIT_SUCCESS;

@@ -7,14 +7,57 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <poll.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
 #include "tests/unit/fixture.h"
 
 struct host host;
+
+/* ---- time ---- */
+
+/*
+ * The plugin's calls come here, too: these are before libc's. While the clock is
+ * stopped, only a wait moves it on, by all that it may take: it is counted, not
+ * spent. An answer that is waited for comes at the last moment.
+ */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    int64_t ns = host.stopped + host.waited_ms * MS;
+
+    if (!host.stopped || clock != CLOCK_MONOTONIC)
+        return (int)syscall(SYS_clock_gettime, clock, now);
+    *now = (struct timespec){ ns / PFR_NS_PER_S, ns % PFR_NS_PER_S };
+    return 0;
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    int real_ms = !host.stopped ? timeout_ms : host.answered && timeout_ms > 0 ? 5000 : 0;
+    struct timespec time = { real_ms / 1000, real_ms % 1000 * MS };
+    int r = (int)syscall(SYS_ppoll, fds, count, real_ms < 0 ? NULL : &time, NULL, 0);
+
+    if (host.stopped && timeout_ms > 0)
+        host.waited_ms += r > 0 ? timeout_ms - 1 : timeout_ms;
+    return r;
+}
+
+void host_stop_clock(bool answered)
+{
+    host.answered = answered;
+    host.waited_ms = 0;
+    host.stopped = pfr_clock_ns(CLOCK_MONOTONIC);
+}
+
+void host_start_clock(void)
+{
+    host.stopped = 0;
+}
 
 /* ---- what Slurm gives to plugins ---- */
 

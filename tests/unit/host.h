@@ -26,6 +26,9 @@ struct host {
     bool slow_log;      /* it takes time to write */
     bool contain;       /* as with SlurmdParameters=contain_spank */
     int64_t slowest_ms; /* of the hooks so far */
+    int64_t stopped;    /* when the clock was; 0 = it goes */
+    bool answered;      /* waits are not in vain, but only just */
+    int64_t waited_ms;  /* while the clock was stopped */
     char log[8192];     /* what the user would see, a line each */
     char quiet_log[4096];
     struct spank_option *option;
@@ -37,6 +40,10 @@ extern struct host host;
 /* Loads the plugin anew, as every process of Slurm does. */
 void host_load(spank_context_t context);
 void host_unload(void);
+
+/* From now on time passes by waiting alone, and is counted in host.waited_ms. */
+void host_stop_clock(bool answered);
+void host_start_clock(void);
 
 void host_setenv(const char *name, const char *value);
 const char *host_getenv(const char *name);

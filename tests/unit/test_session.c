@@ -17,14 +17,17 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "common/base/control.h"
 #include "common/base/fd.h"
 #include "common/record/file.h"
 #include "common/record/reader.h"
 #include "tools/sampler/loop.h"
+#include "tools/sampler/lost.h"
 #include "tools/sampler/session.h"
 
 struct bench {
@@ -1108,6 +1111,26 @@ static void loop_refuses(void **state)
     close(fds[0]);
 }
 
+/* Messages may be read long after they were sent: is it still the same process? */
+static void number_of_another_process(void **state)
+{
+    int64_t before = pfr_clock_ns(CLOCK_MONOTONIC) - PFR_NS_PER_S, after;
+    pid_t child = fork();
+    struct pfr_env env;
+
+    (void)state;
+    while (child == 0)
+        pause();
+    assert_true(child > 0);
+    after = pfr_clock_ns(CLOCK_MONOTONIC);
+    pfr_env_init(&env, "");
+    assert_false(pfr_lost_is(&env, child, after));
+    assert_true(pfr_lost_is(&env, child, before)); /* this one was not there then */
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_true(pfr_lost_is(&env, child, after));
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
@@ -1152,6 +1175,7 @@ int main(void)
         CASE(late_deadlines_stay_on_the_grid),
         CASE(loop_answers),
         CASE(loop_refuses),
+        cmocka_unit_test(number_of_another_process),
         CASE(full_disk), /* last: it leaves the mount namespace */
     };
 

@@ -62,7 +62,7 @@ static void load(const char *path, struct profiles *profiles)
 }
 
 /* A step whose directory is not there by now could not make one. */
-#define NOTHING_MS 40
+#define NOTHING_MS 25
 
 /* Until so many are complete, or all that are there; R75. */
 static void await(const char *path, int64_t nodes, int64_t wait_ms, struct profiles *profiles)
@@ -77,7 +77,7 @@ static void await(const char *path, int64_t nodes, int64_t wait_ms, struct profi
             (profiles->complete > 0 &&
              profiles->complete >= (nodes ? nodes : (int64_t)profiles->count)))
             return;
-        poll(NULL, 0, 10);
+        poll(NULL, 0, 5);
     }
 }
 

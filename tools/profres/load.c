@@ -95,7 +95,9 @@ static int add_nodes(struct loader *loader, const struct pfr_found *found)
 
         if (!make_room(loader))
             return -ENOMEM;
-        snprintf(path, sizeof(path), "%s/%s", found->dir, *name);
+        if (strlen(found->dir) + strlen(*name) + 2 > sizeof(path))
+            continue;
+        stpcpy(stpcpy(stpcpy(path, found->dir), "/"), *name);
         r = pfr_facts_load_some(&loader->nodes[loader->count], AT_FDCWD, path, loader->wanted);
         if (r > 0)
             loader->count++;

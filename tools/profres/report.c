@@ -21,7 +21,7 @@
 #define FORMAT_STEP "JobID,Elapsed,ExitCode,MemPeak,MemUse,Cores,CoresP95,Verdict"
 #define FORMAT_NODE "JobID,Node,NTasks,MemPeak,MemUse,CPUSeconds,Cores,Progress"
 
-enum by { BY_VIEW, BY_JOB, BY_STEP, BY_NODE, BY_TASK, BY_PROCESS, BY_TIME };
+enum by { BY_VIEW, BY_JOB, BY_STEP, BY_NODE, BY_TASK, BY_PROCESS, BY_PHASE, BY_TIME };
 
 struct command {
     struct pfr_report report;
@@ -44,7 +44,7 @@ static void print_help(FILE *out)
           "How a job went: what it used of what it had, why it failed, what to ask for.\n"
           "JOB is as with sacct: 4711, 4711.batch, 4711_[1-9], or a list with commas.\n\n"
           "  -j, --jobs=LIST      these jobs\n"
-          "      --by=WHAT        a table by job, step, node, task, process or time\n"
+          "      --by=WHAT        a table by job, step, node, task, process, phase or time\n"
           "      --each           more than three jobs one by one, not as a group\n"
           "  -a, --admin          also what an administrator wants to know\n"
           "      --why            why what is not there was not measured\n"
@@ -62,15 +62,16 @@ static void print_help(FILE *out)
 
 static int take_by(struct command *command, const char *word)
 {
-    static const char *const words[] = { "", "job", "step", "node", "task", "process", "time" };
+    static const char *const words[] = { "",     "job",     "step",  "node",
+                                         "task", "process", "phase", "time" };
 
     for (size_t i = BY_JOB; i < PFR_COUNT(words); i++)
         if (strcmp(word, words[i]) == 0) {
             command->by = (enum by)i;
             return 0;
         }
-    fprintf(stderr, "profres: there is no --by=%s; it is job, step, node, task, process or time\n",
-            word);
+    fprintf(stderr, "profres: there is no --by=%s; it is job, step, node, task, process, phase or "
+                    "time\n", word);
     return -EINVAL;
 }
 
@@ -309,6 +310,7 @@ static int show(struct command *command)
     struct pfr_metric_set judged = pfr_facts_judged();
     int r;
 
+    command->report.no_last = command->by >= BY_TASK;
     if (command->by != BY_VIEW) {
         r = pfr_table_open(&command->table, &command->style, columns_of(command->by),
                            format_of(command->by), stdout);

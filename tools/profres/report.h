@@ -36,6 +36,7 @@ struct pfr_report {
     struct pfr_sacct sacct;
     int64_t now;
     bool admin, why;
+    bool no_last; /* the ends of the series are not looked at: nobody asked for a verdict */
 };
 
 /*

@@ -44,7 +44,7 @@ static void judge_step(struct pfr_report *report, struct pfr_report_step *step)
 {
     pfr_facts_merge(&step->facts, step->nodes, step->node_count);
     pfr_sacct_complete(&report->sacct, &step->facts);
-    if (step->found) {
+    if (step->found && !report->no_last) {
         PFR_AUTO_FD dir = open(step->found->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         step->has_last = dir >= 0 && pfr_last_load(&step->last, dir, telling_node(step)) > 0;

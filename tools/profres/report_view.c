@@ -347,37 +347,54 @@ static void view_parts(const struct pfr_report *report, const struct pfr_report_
                    job, true);
 }
 
-/* The kernel's own peak of the phase where there is one, else what samples saw, which says so. */
-static void phase_memory(char *line, const struct pfr_phase_row *phase)
-{
-    int64_t peak = pfr_known(phase->peak) ? phase->peak : phase->window_peak;
-    char text[PFR_TEXT_SIZE];
+/* So many are shown; --by=phase has them all. */
+#define PHASES_SHOWN 12
 
-    if (pfr_known(peak))
+struct phases {
+    const struct pfr_report *report;
+    int count;
+};
+
+static void view_phase(const struct pfr_detail *phase, void *arg)
+{
+    struct phases *phases = arg;
+    int64_t peak = phase->value[PFR_CGROUP_MEM_PEAK];
+    int64_t sampled = phase->value[PFR_CGROUP_MEM_SAMPLED_PEAK];
+    int64_t cpu = phase->value[PFR_CGROUP_CPU_SECONDS], span = phase->to - phase->from;
+    char line[LINE] = "", text[PFR_TEXT_SIZE];
+
+    if (!pfr_known(phase->from) || phases->count++ >= PHASES_SHOWN)
+        return;
+    append(line, "%s: ", phase->name);
+    if (!pfr_known(phase->to) || span < 0)
+        append(line, "goes on");
+    else
+        append(line, "%s", pfr_time_text(span, text));
+    append(line, " from %s on", pfr_time_text(phase->from, text));
+    if (pfr_known(peak)) /* only when it rose in the phase */
         append(line, ", %s at peak", pfr_size_text(peak, text));
-    else if (pfr_known(phase->sampled_peak))
-        append(line, ", %s sampled", pfr_size_text(phase->sampled_peak, text));
+    else if (pfr_known(sampled))
+        append(line, ", %s at most when sampled", pfr_size_text(sampled, text));
+    if (pfr_known(cpu) && pfr_known(phase->to) && span > 0)
+        append(line, ", %s cores", pfr_cores_text(pfr_muldiv(cpu, 1000, span), text));
+    pfr_ink_say(&phases->report->ink, PFR_TINT_NONE, phases->count == 1 ? "phases" : "", line);
 }
 
 static void view_phases(const struct pfr_report *report, const struct pfr_report_job *job)
 {
-    for (size_t i = 0; i < job->step_count; i++) {
-        struct pfr_phase_row phases[PFR_PHASE_ROWS];
-        int count = pfr_detail_phases(job->steps[i].found, job->steps[i].facts.node, phases);
+    struct phases phases = { report, 0 };
+    int64_t malformed = 0;
 
-        for (int k = 0; k < count; k++) {
-            char line[LINE] = "", from[PFR_TEXT_SIZE], took[PFR_TEXT_SIZE];
+    for (size_t i = 0; i < job->node_count; i++)
+        for (size_t k = 0; k < job->step_count; k++)
+            if (strcmp(job->steps[k].facts.step, job->nodes[i].step) == 0)
+                pfr_detail_each(PFR_DETAIL_PHASE, job->steps[k].found, &job->nodes[i], view_phase,
+                                &phases, &malformed);
+    if (phases.count > PHASES_SHOWN) {
+        char line[LINE] = "";
 
-            append(line, "%s: %s from %s on", phases[k].name,
-                   pfr_time_text(phases[k].to - phases[k].from, took),
-                   pfr_time_text(phases[k].from, from));
-            phase_memory(line, &phases[k]);
-            if (pfr_known(phases[k].cpu) || pfr_known(phases[k].ps_cpu))
-                append(line, ", %.2f s of CPU",
-                       (double)(pfr_known(phases[k].cpu) ? phases[k].cpu : phases[k].ps_cpu) /
-                           1e9);
-            pfr_ink_say(&report->ink, PFR_TINT_NONE, k ? "" : "phases", line);
-        }
+        append(line, "and %d more: see --by=phase", phases.count - PHASES_SHOWN);
+        pfr_ink_say(&report->ink, PFR_TINT_NONE, "", line);
     }
 }
 

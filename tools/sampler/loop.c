@@ -19,6 +19,7 @@
 #include "tools/sampler/lost.h"
 #include "tools/sampler/mark.h"
 #include "tools/sampler/oom.h"
+#include "tools/sampler/task.h"
 
 /* The beginning of a run is where short steps live. */
 #define EAGER_TIME (2 * PFR_NS_PER_S)
@@ -47,14 +48,17 @@ int64_t pfr_loop_deadline(int64_t start, int64_t interval, int64_t now)
 static void on_start(struct pfr_session *session, int control, const char *text)
 {
     char error[512];
+    long long when = 0;
     int pid, rank;
 
-    if (sscanf(text, "start %d %d", &pid, &rank) != 2) {
+    if (sscanf(text, "start %d %d %lld", &pid, &rank, &when) < 2)
         pfr_warning("message not understood: %.60s", text);
-        return;
-    }
-    if (pfr_session_start_task(session, (pid_t)pid, rank, error, sizeof(error)) < 0)
+    else if (when && pfr_lost_is(&session->env, (pid_t)pid, when))
+        pfr_lost_start(session, (pid_t)pid, rank, when);
+    else if (pfr_session_start_task(session, (pid_t)pid, rank, error, sizeof(error)) < 0)
         pfr_control_send(control, "refuse %s", error);
+    else if (when)
+        pfr_task_began(session, when);
 }
 
 static void on_go(struct pfr_session *session, int control)
@@ -129,6 +133,7 @@ static void on_exit_notice(struct pfr_session *session, int control, const char 
     end.cpu = cpu;
     end.max_rss = max_rss;
     pfr_session_end_task(session, (pid_t)pid, &end);
+    pfr_lost_end(session, (pid_t)pid, &end);
     pfr_control_send(control, "done %d", pid);
 }
 
@@ -166,18 +171,22 @@ static void say_brief(const struct pfr_session *session, int control, struct jso
 
 static void finish(struct pfr_session *session, int control)
 {
-    struct json_object *summary = pfr_session_finish(session);
+    struct json_object *summary;
 
-    /* we came up after the last task had ended: what the host has read is all there is */
-    if (!session->started && session->totals.given)
-        pfr_lost_write(&session->options, &session->totals);
-    if (summary && session->options.brief)
-        say_brief(session, control, summary);
-    else if (summary)
+    if (session->options.brief && !session->finished && !session->lost.written) {
+        summary = pfr_session_conclude(session);
+        if (summary)
+            say_brief(session, control, summary);
+        pfr_control_send(control, "bye"); /* nobody waits for the disk */
+        json_object_put(summary);
+    }
+    summary = pfr_session_finish(session);
+    if (summary && !session->options.brief) {
         pfr_control_send_long(control, "final", pfr_json_line(summary), FINAL_MS);
-    if (summary)
         pfr_control_send(control, "bye");
+    }
     json_object_put(summary);
+    pfr_lost_write(session);
 }
 
 static void on_message(struct pfr_session *session, int control, const char *text, int *passed)
@@ -295,7 +304,4 @@ void pfr_loop_run(struct pfr_session *session, int control, const volatile sig_a
         deadline = next_deadline(session, deadline);
     }
     finish(session, control);
-    /* we came too late for the step, but not for what the host has read of it */
-    if (!session->started && session->totals.given)
-        pfr_lost_write(&session->options, &session->totals);
 }

@@ -19,7 +19,6 @@
 #include "common/base/parse.h"
 #include "tools/sampler/leave.h"
 #include "tools/sampler/loop.h"
-#include "tools/sampler/lost.h"
 
 static volatile sig_atomic_t stop;
 static int control = -1;
@@ -66,8 +65,7 @@ static void raise_fd_limit(void)
 
 enum { OPT_CONTROL = 256, OPT_JOB, OPT_STEP, OPT_NODE, OPT_DIR, OPT_METRICS, OPT_INTERVAL,
        OPT_WINDOW, OPT_TOP, OPT_TREE, OPT_LENIENT, OPT_SLURM, OPT_UID, OPT_GID, OPT_GROUPS,
-       OPT_FACT, OPT_NO_CMD, OPT_BRIEF, OPT_CHART, OPT_LOST, OPT_OPENMETRICS,
-       OPT_HELP, OPT_VERSION };
+       OPT_FACT, OPT_NO_CMD, OPT_BRIEF, OPT_CHART, OPT_OPENMETRICS, OPT_HELP, OPT_VERSION };
 
 static const struct option long_options[] = {
     { "control", required_argument, NULL, OPT_CONTROL },
@@ -90,7 +88,6 @@ static const struct option long_options[] = {
     { "brief", no_argument, NULL, OPT_BRIEF },
     { "chart", no_argument, NULL, OPT_CHART },
     { "openmetrics", required_argument, NULL, OPT_OPENMETRICS },
-    { "lost", required_argument, NULL, OPT_LOST },
     { "help", no_argument, NULL, OPT_HELP },
     { "version", no_argument, NULL, OPT_VERSION },
     { 0 },
@@ -112,8 +109,6 @@ static struct {
     gid_t groups[1024];
     size_t count;
 } user;
-
-static struct pfr_totals lost; /* to be written down, and nothing else */
 
 static bool take_groups(const char *text)
 {
@@ -155,9 +150,6 @@ static bool take_slurm_option(int option, struct pfr_options *options)
         break;
     case OPT_OPENMETRICS:
         options->openmetrics = optarg;
-        break;
-    case OPT_LOST:
-        good = pfr_lost_parse(optarg, &lost);
         break;
     case OPT_UID:
         good = user.given = parse_number(optarg, UINT32_MAX, &number);
@@ -250,6 +242,7 @@ int main(int argc, char **argv)
     char error[512];
     int option;
 
+    alarm(0); /* the plugin's, for what is no sampler */
     while ((option = getopt_long(argc, argv, "+", long_options, NULL)) >= 0) {
         if (option == OPT_HELP)
             return usage(stdout);
@@ -271,8 +264,6 @@ int main(int argc, char **argv)
                          strerror(-option));
         return EXIT_FAILURE;
     }
-    if (lost.given)
-        return pfr_lost_write(&options, &lost) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     if (pfr_session_init(&session, &options, error, sizeof(error)) < 0)
         pfr_control_send(control, "refuse %s", error);
     else

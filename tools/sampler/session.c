@@ -18,6 +18,7 @@
 #include "common/record/file.h"
 #include "common/record/summary.h"
 #include "tools/sampler/expose.h"
+#include "tools/sampler/lost.h"
 #include "tools/sampler/mark.h"
 #include "tools/sampler/oom.h"
 #include "tools/sampler/task.h"
@@ -74,6 +75,7 @@ void pfr_session_release(struct pfr_session *session)
     }
     free(session->meters);
     free(session->tasks);
+    free(session->lost.tasks);
     for (int i = 0; i < session->handed.count; i++)
         if (session->handed.files[i].fd >= 0)
             close(session->handed.files[i].fd);
@@ -546,7 +548,7 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
         session->state = PFR_DRAINING;
 }
 
-struct json_object *pfr_session_finish(struct pfr_session *session)
+struct json_object *pfr_session_conclude(struct pfr_session *session)
 {
     struct pfr_snapshot snapshot;
 
@@ -561,8 +563,21 @@ struct json_object *pfr_session_finish(struct pfr_session *session)
     pfr_phases_cut(&session->phases, PFR_ANY_RANK, pfr_env_now(&session->env, CLOCK_MONOTONIC));
     pfr_marks_close(session);
     close_window(session);
+    pfr_lost_join(session);
     session->finished = true;
     session->state = PFR_COMPLETE;
+    snapshot = take_snapshot(session);
+    return pfr_summary_json(&snapshot);
+}
+
+struct json_object *pfr_session_finish(struct pfr_session *session)
+{
+    struct pfr_snapshot snapshot;
+
+    json_object_put(pfr_session_conclude(session));
+    if (!session->finished || session->stored)
+        return NULL;
+    session->stored = true;
     snapshot = take_snapshot(session);
     pfr_series_final(&session->series, &snapshot);
     return write_summary(session);

@@ -33,6 +33,13 @@ struct pfr_options {
 
 #define PFR_TASKS_MAX 4096
 
+/* Tasks that had ended before we could look at them (lost.h). */
+struct pfr_lost {
+    struct pfr_task *tasks;
+    uint32_t count;
+    bool written;
+};
+
 /* Waiting for the OOM killer (oom.h). */
 struct pfr_oom {
     int fd;         /* -1: nothing to wait on */
@@ -86,12 +93,13 @@ struct pfr_session {
     char kernel[256];
     char summary_name[256];
     enum pfr_state state;
-    bool started, finished;
+    bool started, finished, stored;
     uint32_t task_count, tasks_met, tasks_ended;
     struct pfr_task *tasks;
     struct pfr_cgroup **meters; /* by task: its own cgroup; NULL = it has none */
     bool meters_shared;         /* one cgroup for two tasks: a sum would count it twice */
     struct pfr_totals totals;
+    struct pfr_lost lost;
     bool files_open, dir_presumed;
     int64_t rusage_cpu, rusage_max_rss; /* of the tasks that ended; 0 = none */
     int64_t window_end;
@@ -136,8 +144,11 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
 
 /*
  * The end: last sample, last window, COMPLETE. The summary (json_object_put
- * it), also when no file could be written; NULL when nothing was started.
+ * it) as it will be written; NULL when nothing was started, or it is over.
  */
+struct json_object *pfr_session_conclude(struct pfr_session *session);
+
+/* Concludes if that is not done yet, and writes it down; the summary, as above. */
 struct json_object *pfr_session_finish(struct pfr_session *session);
 
 #endif

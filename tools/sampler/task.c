@@ -38,6 +38,21 @@ void pfr_task_meet(struct pfr_session *session, pid_t pid)
     process->cmd = strdup(text);
 }
 
+void pfr_task_began(struct pfr_session *session, int64_t when)
+{
+    struct pfr_info *info = &session->info;
+    struct pfr_task *task = &session->tasks[session->task_count - 1];
+
+    if (when < task->started)
+        task->started = when;
+    if (session->lost.count)
+        when = session->lost.tasks[0].started; /* others came before */
+    if (session->task_count == 1 && when < info->start) {
+        info->wall_start -= info->start - when;
+        info->start = when;
+    }
+}
+
 void pfr_task_started(struct pfr_session *session, const struct pfr_task *task)
 {
     struct json_object *event = json_object_new_object();

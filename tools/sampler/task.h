@@ -14,6 +14,9 @@ void pfr_task_meet(struct pfr_session *session, pid_t pid);
 void pfr_task_open_meter(struct pfr_session *session, uint32_t i, pid_t pid);
 void pfr_task_read_meter(struct pfr_session *session, uint32_t i);
 
+/* The host saw the newest task start at this time: before us, if we are late. */
+void pfr_task_began(struct pfr_session *session, int64_t when);
+
 /* What the tasks' own cgroups have together, into the sample. */
 void pfr_task_sum_meters(struct pfr_session *session, struct pfr_sample *sample);
 
