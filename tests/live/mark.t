@@ -45,8 +45,8 @@ like "... says what to do" "$(cat err)" "*a phase needs a name*--help*"
 # --- phases ---
 cat >job.sh <<'EOF2'
 profres=${profres:?}
-ls -l "$PROFRES_MARK" | cut -c 1-10 >mode
 $profres mark -v "load data" 2>said
+ls -l "$PROFRES_MARK" | cut -c 1-10 >mode
 /usr/bin/time -o load.time -f '%U %S' awk 'BEGIN { for (i = 0; i < 12000000; i++) x += i }'
 cd / # from anywhere
 $profres mark -v "compute" 2>>"$OLDPWD/said"
