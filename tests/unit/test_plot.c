@@ -548,7 +548,7 @@ static void assert_no_markup_in_data(const char *page)
     assert_non_null(data);
     end = strchr(data, '<');
     assert_non_null(end);
-    assert_memory_equal(end, "</script>\n<script>\n'use strict'", 32);
+    assert_memory_equal(end, "</script>\n<script>\n'use strict'", 31);
 }
 
 static void hostile_names_stay_text(void **state)

@@ -322,7 +322,7 @@
           make('td', {}, valueText(entry.panel, line, state.cursor)));
       });
     for (const moment of near(state.cursor))
-      rows.push(make('tr', {}, make('td', { colspan: 2 }, moment.text)));
+      rows.push(make('tr', {}, make('td', { colspan: 2, class: 'moment' }, moment.text)));
     tip.replaceChildren(make('div', { class: 'when' }, time(state.cursor, 0.1)),
       make('table', {}, ...rows));
     placeTip(clientX, clientY);
