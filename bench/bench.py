@@ -241,6 +241,28 @@ def measure_start(build, scratch):
             "added": statistics.median(ours) - statistics.median(bare)}
 
 
+def measure_top(build, scratch):
+    """'profres top' of 64 nodes that write, against only reading what is new."""
+    frames = 12 if QUICK else 32
+    with herd(build, 16) as forker, tempfile.TemporaryDirectory(dir=scratch) as files:
+        step = subprocess.Popen([f"{build}/bench/live", "-d", files, "-p", str(forker.pid)],
+                                text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            if step.stdout.readline() != "ready\n":
+                raise RuntimeError("cannot make a step of 64 nodes")
+            time.sleep(11)  # the first windows are there
+            began = time.monotonic()
+            top = cpu_of([f"{build}/profres", "top", "-b", "-d", "1", "-n", str(frames), files])
+            wall = (time.monotonic() - began) * 1000
+            bare = json.loads(output(f"{build}/bench/live", "-d", files, "-r", str(frames)))
+        finally:
+            step.stdin.close()
+            step.stdout.close()
+            step.wait()
+    return {"nodes": 64, "frames": frames, "cpu_ms": top, "share": top / wall,
+            "bare_ms": bare["cpu_ms"], "ratio": top / bare["cpu_ms"]}
+
+
 # ---- what is said ----
 
 def verdict(good):
@@ -306,6 +328,13 @@ def print_start(row):
           f" {row['added']:.1f} ms added")
 
 
+def print_top(row):
+    print(f"\n'profres top -b -d 1' of {row['nodes']} nodes, {row['frames']} frames:"
+          f" {row['cpu_ms']:.0f} ms of CPU, {100 * row['share']:.2f} % of a core, goal 2 %"
+          f" {verdict(row['share'] <= 0.02)}\n"
+          f"  only reading what is new: {row['bare_ms']:.0f} ms, {row['ratio']:.1f} times less")
+
+
 def main():
     build, out = sys.argv[1:3]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # clean up on the way out
@@ -322,9 +351,11 @@ def main():
         print_series(series)
         start = measure_start(build, scratch)
         print_start(start)
+        top = measure_top(build, scratch)
+        print_top(top)
     result = {"quick": QUICK, "load": os.getloadavg(), "seconds": time.monotonic() - began,
               "ticks": ticks, "others": others, "memory": memory, "series": series,
-              "start": start}
+              "start": start, "top": top}
     with open(out, "w", encoding="utf-8") as file:
         json.dump(result, file, indent=2)
         file.write("\n")
