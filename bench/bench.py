@@ -309,6 +309,28 @@ def measure_export(build, scratch):
     return {"lines": lines, "bytes": size, "ms": cost}
 
 
+def measure_top(build, scratch):
+    """'profres top' of 64 nodes that write, against only reading what is new."""
+    frames = 12 if QUICK else 32
+    with herd(build, 16) as forker, tempfile.TemporaryDirectory(dir=scratch) as files:
+        step = subprocess.Popen([f"{build}/bench/live", "-d", files, "-p", str(forker.pid)],
+                                text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            if step.stdout.readline() != "ready\n":
+                raise RuntimeError("cannot make a step of 64 nodes")
+            time.sleep(11)  # the first windows are there
+            began = time.monotonic()
+            top = cpu_of([f"{build}/profres", "top", "-b", "-d", "1", "-n", str(frames), files])
+            wall = (time.monotonic() - began) * 1000
+            bare = json.loads(output(f"{build}/bench/live", "-d", files, "-r", str(frames)))
+        finally:
+            step.stdin.close()
+            step.stdout.close()
+            step.wait()
+    return {"nodes": 64, "frames": frames, "cpu_ms": top, "share": top / wall,
+            "bare_ms": bare["cpu_ms"], "ratio": top / bare["cpu_ms"]}
+
+
 # ---- what is said ----
 
 def verdict(good):
@@ -388,6 +410,13 @@ def print_plot(row):
           f"  the page has {row['page'] / 1e6:.2f} MB, goal 2 {verdict(row['page'] <= 2e6)}")
 
 
+def print_top(row):
+    print(f"\n'profres top -b -d 1' of {row['nodes']} nodes, {row['frames']} frames:"
+          f" {row['cpu_ms']:.0f} ms of CPU, {100 * row['share']:.2f} % of a core, goal 2 %"
+          f" {verdict(row['share'] <= 0.02)}\n"
+          f"  only reading what is new: {row['bare_ms']:.0f} ms, {row['ratio']:.1f} times less")
+
+
 def main():
     build, out = sys.argv[1:3]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # clean up on the way out
@@ -408,9 +437,11 @@ def main():
         print_plot(plot)
         export = measure_export(build, scratch)
         print_export(export)
+        top = measure_top(build, scratch)
+        print_top(top)
     result = {"quick": QUICK, "load": os.getloadavg(), "seconds": time.monotonic() - began,
               "ticks": ticks, "others": others, "memory": memory, "series": series,
-              "start": start, "plot": plot, "export": export}
+              "start": start, "plot": plot, "export": export, "top": top}
     with open(out, "w", encoding="utf-8") as file:
         json.dump(result, file, indent=2)
         file.write("\n")
