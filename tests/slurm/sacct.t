@@ -63,5 +63,6 @@ is "... and nothing is complained of" "$(cat err)" ""
 out=$(profres_ report "$job")
 is "the report is there" "$?" 0
 # slurmctld still knows the limit
+# shellcheck disable=SC2001
 is "... the same as without asking" "$(sed 's/; [0-9]* % of its time limit.*//' <<<"$out")" "$before"
 plan $count
