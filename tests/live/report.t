@@ -213,4 +213,4 @@ like "... and time" "$(report long)" "*
 near "... from the peak" "$(report --json long | jq '.jobs[0].advice.mem.bytes')" \
     "$(measured long cgroup_mem_peak max | awk '{ b = $1 * 1.2; s = 104857600; print int((b + s - 1) / s) * s }')" 0
 
-plan $count
+plan "$count"

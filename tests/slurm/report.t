@@ -108,4 +108,4 @@ settled
 like "... and is told" "$(words "$limit")" "*verdict time-limit: it ran into the time limit*the job's time limit is 1:00 min*--time: more than 1:00 min*"
 
 ok "nothing left" clean
-plan $count
+plan "$count"
