@@ -37,16 +37,18 @@ tree_available() {
     [ -z "$vm_why" ]
 }
 
-tree_make() ( # SUITE DIR
-    set -e
+tree_make() { # SUITE DIR
+    local mirror
     mirror=$(debian_mirror)
     # what debootstrap does has been the same for all releases for years; what it
     # mounts is gone with it, however it ends
-    unshare -m --propagation private debootstrap --variant=minbase --include="$(IFS=,; echo "${tree_packages[*]}")" \
-        --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
-        "$1" "$2" "${mirror:?}" /usr/share/debootstrap/scripts/sid
-    rm -rf "$2"/var/cache/apt/archives/*.deb "$2"/var/lib/apt/lists/*
-)
+    [ -n "$mirror" ] &&
+        unshare -m --propagation private debootstrap --variant=minbase \
+            --include="$(IFS=, && echo "${tree_packages[*]}")" \
+            --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
+            "$1" "$2" "$mirror" /usr/share/debootstrap/scripts/sid &&
+        rm -rf "$2"/var/cache/apt/archives/*.deb "$2"/var/lib/apt/lists/*
+}
 
 # What is mounted for it is gone with it, however it ends.
 tree_build() { # BUILD
