@@ -7,11 +7,7 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/slurm/lab.sh"
 . "$top_srcdir/tests/slurm/plugin.sh"
-if ! have_plugin; then
-    echo "1..0 # SKIP $lab_why; packages: $(lab_packages)"
-    exit 0
-fi
-cd "$work" || exit 1
+need_plugin
 start cpus=2 memory=800 KillWait=1
 self
 node=${lab_nodes[0]}

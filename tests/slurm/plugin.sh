@@ -35,6 +35,15 @@ have_plugin() {
     type -P jq >/dev/null && lab_why=
 }
 
+# need_plugin [dbd]: else the test is skipped; in the directory of the test
+need_plugin() {
+    if ! have_plugin || ! lab_available "$@"; then
+        echo "1..0 # SKIP $lab_why; packages: $(lab_packages "$@")"
+        exit 0
+    fi
+    cd "$work" || exit 1
+}
+
 # samplers: pids of those of the lab
 samplers() {
     local pid
