@@ -241,6 +241,96 @@ def measure_start(build, scratch):
             "added": statistics.median(ours) - statistics.median(bare)}
 
 
+def parse_all(paths):
+    """CPU seconds to read the files and make objects of their lines, which is what it takes
+    at the least to look at them in a language of scripts."""
+    before = time.process_time()
+    for path in paths:
+        with open(path, "rb") as lines:
+            for line in lines:
+                json.loads(line)
+    return time.process_time() - before
+
+
+def measure_plot(build, scratch):
+    """A day of eight nodes as a page, against reading and parsing its files."""
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else scratch
+    hours = 1 if QUICK else 24
+    with herd(build, 16, "-b") as forker, tempfile.TemporaryDirectory(dir=memory) as files:
+        output(f"{build}/bench/hour", "-p", str(forker.pid), "-d", files, "-s", str(3600 * hours))
+        for n in range(1, 8):
+            for end in ("json", "jsonl"):
+                shutil.copy(f"{files}/0/node.{end}", f"{files}/0/node{n}.{end}")
+        series = [f"{files}/0/{name}" for name in os.listdir(f"{files}/0")
+                  if name.endswith(".jsonl")]
+        page = f"{scratch}/plot.html"
+        plots, parses = [], []
+        for _ in range(3):
+            plots.append(cpu_of([f"{build}/profres", "plot", "-o", page, files]) / 1000)
+            parses.append(parse_all(series))
+        row = {"hours": hours, "nodes": len(series),
+               "bytes": sum(os.path.getsize(path) for path in series),
+               "page": os.path.getsize(page), "cpu": statistics.median(plots),
+               "parse": statistics.median(parses)}
+    row["ratio"] = row["cpu"] / row["parse"]
+    return row
+
+
+def make_long_series(build, scratch, lines):
+    """A real series with its windows repeated, later and later."""
+    subprocess.run([f"{build}/profres", "run", "-q", "-w", "0.2", "-d", f"{scratch}/long", "sleep",
+                    "1"], check=True)
+    step = f"{scratch}/long/0"
+    path = [f"{step}/{name}" for name in os.listdir(step) if name.endswith(".jsonl")][0]
+    with open(path, encoding="utf-8") as file:
+        text = file.readlines()
+    usage = json.loads([line for line in text if '"type":"usage"' in line[:20]][0])
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text[0])
+        for i in range(lines):
+            usage["from"], usage["to"] = i * 10, i * 10 + 10
+            file.write(json.dumps(usage, separators=(",", ":")) + "\n")
+    return path
+
+
+def measure_export(build, scratch):
+    """A series of a million lines: each format against reading it once, and jq."""
+    lines = 50000 if QUICK else 1000000
+    path = make_long_series(build, scratch, lines)
+    commands = {"cat": ["cat", path], "wc -l": ["wc", "-l", path]}
+    for name in ("csv", "jsonl", "influx"):
+        commands[name] = [f"{build}/profres", "export", "-f", name, path]
+    if shutil.which("jq"):
+        commands["jq"] = ["jq", "-r", 'select(.type == "usage") | [.to,'
+                          " .measurements.cgroup_cpu_seconds] | @csv", path]
+    cost = {name: cpu_of(command) for name, command in commands.items()}
+    size = os.path.getsize(path)
+    os.remove(path)
+    return {"lines": lines, "bytes": size, "ms": cost}
+
+
+def measure_top(build, scratch):
+    """'profres top' of 64 nodes that write, against only reading what is new."""
+    frames = 12 if QUICK else 32
+    with herd(build, 16) as forker, tempfile.TemporaryDirectory(dir=scratch) as files:
+        step = subprocess.Popen([f"{build}/bench/live", "-d", files, "-p", str(forker.pid)],
+                                text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            if step.stdout.readline() != "ready\n":
+                raise RuntimeError("cannot make a step of 64 nodes")
+            time.sleep(11)  # the first windows are there
+            began = time.monotonic()
+            top = cpu_of([f"{build}/profres", "top", "-b", "-d", "1", "-n", str(frames), files])
+            wall = (time.monotonic() - began) * 1000
+            bare = json.loads(output(f"{build}/bench/live", "-d", files, "-r", str(frames)))
+        finally:
+            step.stdin.close()
+            step.stdout.close()
+            step.wait()
+    return {"nodes": 64, "frames": frames, "cpu_ms": top, "share": top / wall,
+            "bare_ms": bare["cpu_ms"], "ratio": top / bare["cpu_ms"]}
+
+
 # ---- what is said ----
 
 def verdict(good):
@@ -301,9 +391,30 @@ def print_series(rows):
               f" {row['longest_line']:16g}")
 
 
+def print_export(row):
+    print(f"\nExport of {row['lines']} windows, {row['bytes'] / 1e6:.0f} MB: CPU milliseconds")
+    for name, cost in row["ms"].items():
+        print(f"  {name:<8} {cost:10.0f} {cost / row['ms']['cat']:8.1f} x cat")
+
+
 def print_start(row):
     print(f"\n'profres run true' {row['profres']:.1f} ms, 'true' {row['true']:.1f} ms:"
           f" {row['added']:.1f} ms added")
+
+
+def print_plot(row):
+    print(f"\n'profres plot' of {row['hours']} h on {row['nodes']} nodes,"
+          f" {row['bytes'] / 1e6:.1f} MB of series: {row['cpu']:.2f} s of CPU,"
+          f" goal 2 {verdict(row['cpu'] <= 2)}\n"
+          f"  Python only to read and parse them: {row['parse']:.2f} s; ratio {row['ratio']:.2f}\n"
+          f"  the page has {row['page'] / 1e6:.2f} MB, goal 2 {verdict(row['page'] <= 2e6)}")
+
+
+def print_top(row):
+    print(f"\n'profres top -b -d 1' of {row['nodes']} nodes, {row['frames']} frames:"
+          f" {row['cpu_ms']:.0f} ms of CPU, {100 * row['share']:.2f} % of a core, goal 2 %"
+          f" {verdict(row['share'] <= 0.02)}\n"
+          f"  only reading what is new: {row['bare_ms']:.0f} ms, {row['ratio']:.1f} times less")
 
 
 def main():
@@ -322,9 +433,15 @@ def main():
         print_series(series)
         start = measure_start(build, scratch)
         print_start(start)
+        plot = measure_plot(build, scratch)
+        print_plot(plot)
+        export = measure_export(build, scratch)
+        print_export(export)
+        top = measure_top(build, scratch)
+        print_top(top)
     result = {"quick": QUICK, "load": os.getloadavg(), "seconds": time.monotonic() - began,
               "ticks": ticks, "others": others, "memory": memory, "series": series,
-              "start": start}
+              "start": start, "plot": plot, "export": export, "top": top}
     with open(out, "w", encoding="utf-8") as file:
         json.dump(result, file, indent=2)
         file.write("\n")

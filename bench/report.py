@@ -8,14 +8,12 @@ BENCH_QUICK=1 in the environment: a tenth of the files and lines.
 """
 import json
 import os
-import resource
 import shutil
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bench  # noqa: E402  pylint: disable=wrong-import-position
@@ -40,27 +38,20 @@ def make_files(build, scratch):
             os.rename(f"{scratch}/{name}", f"{scratch}/many/{name}")
 
 
-def cost(command, cwd, stdin=None):
+def cost(build, command, cwd, stdin=os.devnull):
     """CPU seconds, wall seconds and the largest resident set of a command and its children."""
-    with open(stdin or os.devnull, "rb") as source, open(os.devnull, "wb") as sink:
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        process = subprocess.Popen(command, cwd=cwd, stdin=source, stdout=sink)
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.monotonic() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise RuntimeError(f"{command} failed: {process.returncode}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"cpu": cpu, "wall": wall, "rss": usage.ru_maxrss * 1024}
+    with open(stdin, "rb") as source:
+        done = subprocess.run([os.path.abspath(f"{build}/bench/cost"), *command], cwd=cwd,
+                              stdin=source, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
 
 
-def in_turn(commands, rounds):
+def in_turn(build, commands, rounds):
     """The median of each, and the median of the ratios to the first."""
     rows = {name: [] for name in commands}
     for _ in range(rounds):
         for name, arguments in commands.items():
-            rows[name].append(cost(*arguments))
+            rows[name].append(cost(build, *arguments))
     first = rows[next(iter(rows))]
     return {name: {"cpu": statistics.median(r["cpu"] for r in row),
                    "wall": statistics.median(r["wall"] for r in row),
@@ -75,7 +66,7 @@ def measure_many(build, scratch):
     with open(paths, "w", encoding="ascii") as file:
         for name in sorted(os.listdir(many)):
             file.write(f"{name}/0/node.json\n")
-    rows = in_turn({
+    rows = in_turn(build, {
         "read": ([os.path.abspath(f"{build}/bench/readall")], many, paths),
         "ls": ([profres, "ls", "-nP"], many),
         "report": ([profres, "report", "."], many),
@@ -83,7 +74,7 @@ def measure_many(build, scratch):
     if shutil.which("jq"):
         query = '[.info.job, .elapsed_seconds, .measurements.cgroup_mem_peak.max,' \
                 ' .measurements.cgroup_cpu_seconds.total, .state] | @tsv'
-        rows["jq"] = cost(["xargs", "jq", "-r", query], many, paths)
+        rows["jq"] = cost(build, ["xargs", "jq", "-r", query], many, paths)
     return rows
 
 
@@ -96,19 +87,19 @@ def measure_long(build, scratch):
     with open(f"{long}/{series}", "rb") as source, open(f"{short}/node.jsonl", "wb") as sink:
         for _, line in zip(range(1000), source):
             sink.write(line)
-    rows = in_turn({
+    rows = in_turn(build, {
         "report": ([profres, "report", "--no-sacct", "slurm-99.profres"], long),
         "rows": ([profres, "report", "--no-sacct", "--by=time", "-nP", "-o",
                   "From,To,cgroup_mem_current,cgroup_pdcpu", "slurm-99.profres"], long),
     }, 3)
-    rows["short"] = cost([profres, "report", "--no-sacct", "slurm-99.profres"], f"{scratch}/short")
+    rows["short"] = cost(build, [profres, "report", "--no-sacct", "slurm-99.profres"], f"{scratch}/short")
     if shutil.which("jq"):
         last = 'reduce (inputs | select(.type == "usage")) as $u ({}; .n += 1 | .to = $u.to |' \
                ' .max = ([.max, $u.measurements.cgroup_mem_current] | max))'
         each = 'inputs | select(.type == "usage") | [.from, .to,' \
                ' .measurements.cgroup_mem_current, .measurements.cgroup_pdcpu] | @tsv'
-        rows["jq report"] = cost(["jq", "-nc", last, series], long)
-        rows["jq rows"] = cost(["jq", "-nr", each, series], long)
+        rows["jq report"] = cost(build, ["jq", "-nc", last, series], long)
+        rows["jq rows"] = cost(build, ["jq", "-nr", each, series], long)
     return rows
 
 

@@ -151,7 +151,7 @@ EXPORT int slurm_spank_init(spank_t sp, int ac, char **av)
         .arginfo = (char *)"[SPEC]",
         .usage = (char *)"measure memory, CPU and I/O of each step; SPEC is interval=TIME,"
                          "window=TIME,metrics=KEY+KEY,dir=PATH,top=N,nodes=all|first|N,pss,"
-                         "cmd=off,quiet,off (see profile_res(8))",
+                         "openmetrics=PATH,cmd=off,quiet,off (see profile_res(8))",
         .has_arg = 2,
         .cb = on_option,
     };

@@ -364,14 +364,17 @@ static void read_subtree(struct pfr_cgroup *cgroup, int slot, struct pfr_sample 
     take(sample, place, sum + tree->retired[slot]);
 }
 
-void pfr_cgroup_take_peaks(struct pfr_cgroup *cgroup, enum pfr_span span,
-                           struct pfr_sample *sample)
+void pfr_cgroup_take_peaks(struct pfr_cgroup *cgroup, struct pfr_sample *sample)
 {
-    int64_t value;
+    for (int i = 0; i < cgroup->peak_count; i++) {
+        enum pfr_metric_id id = cgroup->peaks[i].place->id;
+        int64_t value;
 
-    for (int i = 0; i < cgroup->peak_count; i++)
-        if (pfr_peak_take(&cgroup->peaks[i].peak, span, &value) > 0)
-            pfr_sample_set(sample, cgroup->peaks[i].place->id, value);
+        /* two spans may end with one sample */
+        if (pfr_peak_take(&cgroup->peaks[i].peak, &value) > 0 &&
+            (!pfr_sample_has(sample, id) || value > pfr_sample_get(sample, id)))
+            pfr_sample_set(sample, id, value);
+    }
 }
 
 int pfr_cgroup_collect(struct pfr_cgroup *cgroup, struct pfr_sample *sample)
@@ -381,7 +384,7 @@ int pfr_cgroup_collect(struct pfr_cgroup *cgroup, struct pfr_sample *sample)
     sample->stamp[PFR_FROM_CGROUP] = pfr_env_now(cgroup->env, CLOCK_MONOTONIC);
     for (int i = 0; i < cgroup->file_count; i++)
         alive |= read_file(cgroup, i, sample) > 0;
-    for (int i = 0; i < cgroup->peak_count; i++) /* taken when their span is over */
+    for (int i = 0; i < cgroup->peak_count; i++) /* taken when a span ends */
         alive |= pfr_peak_read(&cgroup->peaks[i].peak) > 0;
     for (int i = 0; i < cgroup->value_count; i++)
         if (is_limit(cgroup->values[i].place))

@@ -85,9 +85,8 @@ int pfr_cgroup_collect(struct pfr_cgroup *cgroup, struct pfr_sample *sample);
 /* One measurement by itself: 1, or 0 when it is not there. */
 int pfr_cgroup_read(struct pfr_cgroup *cgroup, enum pfr_metric_id id, int64_t *value);
 
-/* The peaks of a span that ends here and begins anew (peak.h), into the sample. */
-void pfr_cgroup_take_peaks(struct pfr_cgroup *cgroup, enum pfr_span span,
-                           struct pfr_sample *sample);
+/* A span ends with this sample and the next begins (peak.h): its peaks, into the sample. */
+void pfr_cgroup_take_peaks(struct pfr_cgroup *cgroup, struct pfr_sample *sample);
 
 /* For who may do more than the one who measures: pfr_peak_open() of such a place, else -1. */
 int pfr_cgplace_open_peak(const struct pfr_cgtarget *target, const struct pfr_cgplace *place);

@@ -38,9 +38,7 @@ int pfr_peak_begin(struct pfr_peak *peak, int fd)
 {
     int r = reset(fd);
 
-    *peak = (struct pfr_peak){ .fd = r > 0 ? fd : -1 };
-    for (int i = 0; i < PFR_SPAN_COUNT; i++)
-        peak->most[i] = -1;
+    *peak = (struct pfr_peak){ .fd = r > 0 ? fd : -1, .most = -1 };
     if (r < 0)
         close(fd);
     return r;
@@ -63,20 +61,19 @@ int pfr_peak_read(struct pfr_peak *peak)
         return r < 0 ? r : -ENODATA;
     if (pfr_shape_single(text, &value) <= 0)
         return -EINVAL;
-    for (int i = 0; i < PFR_SPAN_COUNT; i++)
-        if (value > peak->most[i])
-            peak->most[i] = value;
+    if (value > peak->most)
+        peak->most = value;
     return 1;
 }
 
 /* The cgroup may have gone: then what was read before it did is the peak. */
-int pfr_peak_take(struct pfr_peak *peak, enum pfr_span span, int64_t *value)
+int pfr_peak_take(struct pfr_peak *peak, int64_t *value)
 {
     if (pfr_peak_read(peak) > 0)
         reset(peak->fd);
-    if (peak->most[span] < 0)
+    if (peak->most < 0)
         return 0;
-    *value = peak->most[span];
-    peak->most[span] = -1;
+    *value = peak->most;
+    peak->most = -1;
     return 1;
 }

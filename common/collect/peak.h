@@ -5,24 +5,17 @@
  * ever written.
  *
  * Two descriptors of one cgroup are not independent: a reset of one loses what
- * the other had seen (seen on 6.12). So there is one, and the spans are here:
- * whatever is read counts for all of them, and each is taken by itself.
+ * the other had seen (seen on 6.12). So there is one for all who need the peak
+ * of a span, and it is reset no more often than spans begin or end.
  */
 #ifndef PFR_COLLECT_PEAK_H
 #define PFR_COLLECT_PEAK_H
 
-#include <stdbool.h>
 #include <stdint.h>
-
-enum pfr_span {
-    PFR_SPAN_WINDOW,
-    PFR_SPAN_PHASE, /* between two marks */
-    PFR_SPAN_COUNT
-};
 
 struct pfr_peak {
     int fd;
-    int64_t most[PFR_SPAN_COUNT]; /* read since the span began; -1 = nothing yet */
+    int64_t most; /* read since the span began; -1 = nothing yet */
 };
 
 /*
@@ -31,14 +24,14 @@ struct pfr_peak {
  */
 int pfr_peak_open(const char *path);
 
-/* Takes over fd, and begins all spans: 1, or -errno and fd is closed. */
+/* Takes over fd, and begins a span: 1, or -errno and fd is closed. */
 int pfr_peak_begin(struct pfr_peak *peak, int fd);
 void pfr_peak_release(struct pfr_peak *peak);
 
-/* The peak up to now counts for every span. 1, or -errno when it cannot be read. */
+/* Notes the peak up to now. 1, or -errno when it cannot be read. */
 int pfr_peak_read(struct pfr_peak *peak);
 
-/* The peak of one span, which begins anew: 1; 0 when it was never read. */
-int pfr_peak_take(struct pfr_peak *peak, enum pfr_span span, int64_t *value);
+/* Ends the span and begins the next: 1 and its peak, 0 when it was never read. */
+int pfr_peak_take(struct pfr_peak *peak, int64_t *value);
 
 #endif

@@ -157,6 +157,7 @@ struct pfr_metric_set pfr_facts_judged(void)
         PFR_PROC_IO_READ_BYTES_TOTAL,
         PFR_PROC_IO_WRITE_BYTES_TOTAL,
         PFR_CGROUP_MEM_PEAK,
+        PFR_CGROUP_MEM_CURRENT,
         PFR_CGROUP_MEM_SAMPLED_PEAK,
         PFR_CGROUP_MEM_NONRECLAIMABLE,
         PFR_CGROUP_MEM_LIMIT,

@@ -183,14 +183,9 @@ static void take_stats(struct pfr_scan *scan, enum pfr_metric_id id, struct pfr_
 /* The measurement of this key, looked for from the one expected next. */
 static enum pfr_metric_id find_from(enum pfr_metric_id next, struct pfr_span key)
 {
-    for (int i = 0; i < PFR_STEP_COUNT; i++) {
-        if (next >= PFR_METRIC_COUNT)
-            next = PFR_PID_END;
-        if (pfr_span_is(key, pfr_metrics[next].key))
-            return next;
-        next++;
-    }
-    return PFR_METRIC_NONE;
+    enum pfr_metric_id id = pfr_metric_find_from(next, key.at, key.length);
+
+    return id < PFR_PID_END ? PFR_METRIC_NONE : id; /* of a step */
 }
 
 /* Those that nobody asked for are passed over, which is many times faster. */

@@ -80,7 +80,7 @@ int pfr_header_check(struct pfr_scan scan)
         else if (pfr_scan_text(&scan, schema, sizeof(schema)))
             return pfr_schema_check(schema, PFR_SCHEMA_SERIES) < 0 ? -EPROTO : 0;
     }
-    return -EPROTO;
+    return 0;
 }
 
 /* A header ends the run before it. */

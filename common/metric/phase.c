@@ -10,6 +10,7 @@ const enum pfr_metric_id pfr_phase_keys[PFR_PHASE_KEYS] = {
     PFR_CGROUP_CPU_SYSTEM_SECONDS,
     PFR_CGROUP_CPU_THROTTLED_SECONDS,
     PFR_CGROUP_MEM_PEAK,
+    PFR_CGROUP_MEM_WINDOW_PEAK,
     PFR_CGROUP_MEM_SAMPLED_PEAK,
     PFR_CGROUP_MEM_NONRECLAIMABLE,
     PFR_CGROUP_OOM_KILLS,
@@ -82,7 +83,8 @@ static void fold(struct pfr_phase *phase, const struct pfr_sample *sample,
         bool first = !(phase->present >> i & 1);
         int64_t value;
 
-        if (!pfr_sample_has(sample, id) || !pfr_metric_set_has(wanted, id))
+        if (!pfr_sample_has(sample, id) || !pfr_metric_set_has(wanted, id) ||
+            (pfr_metrics[id].past && pfr_sample_stamp(sample) == phase->from))
             continue;
         value = pfr_sample_get(sample, id);
         phase->present |= 1u << i;
@@ -132,7 +134,7 @@ bool pfr_phase_value(const struct pfr_phase *phase, int place, int64_t *value)
 
     if (!((counter ? phase->again : phase->present) >> place & 1))
         return false;
-    if (metric->lasting && phase->value[place] == phase->first[place])
+    if (metric->lasting && !metric->past && phase->value[place] == phase->first[place])
         return false;
     *value = counter ? phase->value[place] - phase->first[place] : phase->value[place];
     return true;

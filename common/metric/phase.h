@@ -9,7 +9,7 @@
 #include "common/metric/reading.h"
 
 #define PFR_PHASE_NAME 128
-#define PFR_PHASE_KEYS 15
+#define PFR_PHASE_KEYS 16
 #define PFR_PHASES_ACTIVE 512
 #define PFR_PHASES_MAX 256
 

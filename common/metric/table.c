@@ -128,7 +128,7 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
     [PFR_CGROUP_MEM_WINDOW_PEAK] = {
         ROW("cgroup_mem_window_peak", GAUGE, BYTES, MAX, STEP,
             "most memory charged within the window, kept by the kernel; needs Linux 6.12 and v2"),
-        .lasting = true, .of = NONE },
+        .lasting = true, .past = true, .of = NONE },
     [PFR_CGROUP_MEM_CURRENT] = {
         ROW("cgroup_mem_current", GAUGE, BYTES, MEAN, STEP,
             "memory charged at a sample, page cache included"),
@@ -176,7 +176,7 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
     [PFR_CGROUP_SWAP_WINDOW_PEAK] = {
         ROW("cgroup_swap_window_peak", GAUGE, BYTES, MAX, STEP,
             "most swap used within the window, kept by the kernel; needs Linux 6.12 and v2"),
-        .lasting = true, .of = NONE },
+        .lasting = true, .past = true, .of = NONE },
     [PFR_CGROUP_SWAP_LIMIT] = STEP_LIMIT("cgroup_swap_limit", BYTES,
         "smallest swap limit from this cgroup up to the root; absent when there is none"),
     [PFR_CGROUP_SWAP_FAILCNT] = STEP_COUNTER("cgroup_swap_failcnt", ITEMS,
@@ -265,6 +265,20 @@ enum pfr_metric_id pfr_metric_find(const char *key)
     for (int id = 0; id < PFR_METRIC_COUNT; id++)
         if (strcmp(pfr_metrics[id].key, key) == 0)
             return (enum pfr_metric_id)id;
+    return PFR_METRIC_NONE;
+}
+
+enum pfr_metric_id pfr_metric_find_from(enum pfr_metric_id next, const char *key, size_t length)
+{
+    static unsigned char lengths[PFR_METRIC_COUNT]; /* filled in as they are met */
+
+    for (int i = 0, id = (int)next; i < PFR_METRIC_COUNT; i++, id++) {
+        id = id < PFR_METRIC_COUNT ? id : 0;
+        if (!lengths[id])
+            lengths[id] = (unsigned char)strlen(pfr_metrics[id].key);
+        if (lengths[id] == length && memcmp(pfr_metrics[id].key, key, length) == 0)
+            return (enum pfr_metric_id)id;
+    }
     return PFR_METRIC_NONE;
 }
 

@@ -12,6 +12,7 @@
 #define PFR_METRIC_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum pfr_metric_id {
@@ -155,6 +156,7 @@ struct pfr_metric {
     enum pfr_derive derive;
     bool costly;   /* slows the application: only when named */
     bool lasting;  /* holds of an empty cgroup too: a kept peak, a limit, a total */
+    bool past;     /* of the time since the value before, not of the moment */
     bool detail;   /* keep every sample in the series, for exact percentiles ... */
     enum pfr_metric_id yields; /* ... unless this better one is measured */
     enum pfr_metric_id of[3];
@@ -184,6 +186,9 @@ static inline void pfr_metric_set_remove(struct pfr_metric_set *set, enum pfr_me
 
 /* PFR_METRIC_NONE when there is no such key. */
 enum pfr_metric_id pfr_metric_find(const char *key);
+
+/* The same of so many bytes, and fast when it is `next` or one of those behind it. */
+enum pfr_metric_id pfr_metric_find_from(enum pfr_metric_id next, const char *key, size_t length);
 
 /* A label cannot be max-ed, a counter is not a level (R5). */
 bool pfr_reduce_is_legal(enum pfr_kind kind, enum pfr_reduce reduce);

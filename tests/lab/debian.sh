@@ -32,7 +32,7 @@ debian_once() {
     # two tests at a time: the second waits, and finds it made
     exec {lock}>"$cache/.$name.lock" && flock -w 900 "$lock" || return
     if [ ! -d "$debian_dir" ]; then
-        rm -rf "$cache/.$name.new"
+        rm -rf --one-file-system "$cache/.$name.new"
         mkdir "$cache/.$name.new"
         debian_why="$name cannot be made, see $cache/$name.log"
         "$@" "$cache/.$name.new" >"$cache/$name.log" 2>&1 &&

@@ -4,5 +4,5 @@
 # shellcheck disable=SC1091,SC2034,SC2154 # names of tap.sh, vm.sh and lab.sh
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/lab/vm.sh"
-vm_seconds=900
-vm_slurm qemu core step harm
+vm_seconds=1700
+vm_slurm qemu core step harm ends mark

@@ -27,18 +27,29 @@ qemu_available() {
 
 # The kernel, and a file system that does no more than to change to the host's.
 qemu_make_kernel() ( # DIR
-    set -e
-    cd "$1"
+    cd "$1" && qemu_fetch && qemu_modules && qemu_init >ird/init && chmod 755 ird/init &&
+        (cd ird && find . | busybox cpio -o -H newc) | gzip -1 >initrd &&
+        cp package/boot/vmlinuz-* vmlinuz && rm -rf package ird modules ./*.deb
+)
+
+qemu_fetch() {
+    local image
     image=$(debian_apt "$qemu_suite" apt-cache depends linux-image-amd64 |
         sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p')
-    debian_apt "$qemu_suite" apt-get download "$image"
-    dpkg -x ./*.deb package
-    mkdir -p ird/{bin,dev,proc,newroot,modules}
-    cp "$(command -v busybox)" ird/bin/busybox
-    cp package/boot/vmlinuz-* vmlinuz
+    [ -n "$image" ] && debian_apt "$qemu_suite" apt-get download "$image" && dpkg -x ./*.deb package
+}
+
+qemu_modules() {
+    local module
+    mkdir -p ird/{bin,dev,proc,newroot,modules} && cp "$(command -v busybox)" ird/bin/busybox || return
     : >modules
-    for module in 9p 9pnet_virtio virtio_pci virtio_blk ext4; do qemu_module "$module"; done
-    cat >ird/init <<END
+    for module in 9p 9pnet_virtio virtio_pci virtio_blk ext4; do
+        qemu_module "$module" || return
+    done
+}
+
+qemu_init() {
+    cat <<END
 #!/bin/busybox sh
 b=/bin/busybox
 \$b mount -t proc proc /proc
@@ -50,10 +61,7 @@ done
 \$b umount /proc
 exec \$b switch_root /newroot "\$init"
 END
-    chmod 755 ird/init
-    (cd ird && find . | busybox cpio -o -H newc) | gzip -1 >initrd
-    rm -rf package ird modules ./*.deb
-)
+}
 
 # qemu_module NAME: with what it needs before it; none where it is built in
 qemu_module() {
@@ -64,9 +72,9 @@ qemu_module() {
     case $file in
     *.xz) xz -dc "$file" >"ird/modules/$1.ko" ;;
     *) cp "$file" "ird/modules/$1.ko" ;;
-    esac
+    esac || return
     for need in $(tr '\0' '\n' <"ird/modules/$1.ko" | sed -n 's/^depends=//p' | tr ', ' '  '); do
-        qemu_module "${need//-/_}"
+        qemu_module "${need//-/_}" || return
     done
     echo "$1" >>modules
 }

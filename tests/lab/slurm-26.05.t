@@ -5,5 +5,5 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/lab/vm.sh"
 . "$top_srcdir/tests/lab/tree.sh"
-vm_seconds=300
+vm_seconds=600
 tree_slurm forky core

@@ -37,22 +37,24 @@ tree_available() {
     [ -z "$vm_why" ]
 }
 
-tree_make() ( # SUITE DIR
-    set -e
+tree_make() { # SUITE DIR
+    local mirror
     mirror=$(debian_mirror)
-    # what debootstrap does has been the same for all releases for years
-    debootstrap --variant=minbase --include="$(IFS=,; echo "${tree_packages[*]}")" \
-        --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
-        "$1" "$2" "${mirror:?}" /usr/share/debootstrap/scripts/sid
-    rm -rf "$2"/var/cache/apt/archives/*.deb "$2"/var/lib/apt/lists/*
-)
+    # what debootstrap does has been the same for all releases for years; what it
+    # mounts is gone with it, however it ends
+    [ -n "$mirror" ] &&
+        unshare -m --propagation private debootstrap --variant=minbase \
+            --include="$(IFS=, && echo "${tree_packages[*]}")" \
+            --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
+            "$1" "$2" "$mirror" /usr/share/debootstrap/scripts/sid &&
+        rm -rf "$2"/var/cache/apt/archives/*.deb "$2"/var/lib/apt/lists/*
+}
 
-# In namespaces of its own, so that no mount is left however it ends.
+# What is mounted for it is gone with it, however it ends.
 tree_build() { # BUILD
     mkdir -p "$1"
     # shellcheck disable=SC2016 # the inner shell's
-    unshare -m bash -ec '
-        mount --make-rprivate /
+    unshare -m --propagation private bash -ec '
         cd "$0"
         mount -t tmpfs tmpfs run
         mount -t tmpfs tmpfs tmp

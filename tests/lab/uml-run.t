@@ -4,7 +4,7 @@
 # shellcheck disable=SC1091,SC2034,SC2154 # names of tap.sh and vm.sh
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/lab/vm.sh"
-vm_seconds=100
+vm_seconds=300
 [ "${1:-}" = inside ] || vm_test uml "$top_srcdir/tests/lab/uml-run.t" inside
 
 plan 84

@@ -6,7 +6,7 @@
 # shellcheck disable=SC1091,SC2034,SC2119,SC2154 # names of tap.sh, vm.sh, lab.sh and plugin.sh
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/lab/vm.sh"
-vm_seconds=400
+vm_seconds=540 # it takes a quarter of that on a host that is idle
 [ "${1:-}" = inside ] || vm_test qemu "$top_srcdir/tests/lab/v2-measures.t" inside
 
 cd "$work" || exit 1
@@ -203,7 +203,8 @@ is "forks: one was refused" "$(measured forks cgroup_pids_failcnt total)" 1
 
 # --- the peak of each window, against a descriptor of the command's own ---
 # A reset of one loses what the other had seen: so it is reset when a window has
-# just begun, and read before that is over.
+# just begun, and read before that is over, and that but once: in the next window
+# it would do the work of the one that is tested.
 cat >phases.pl <<'SCRIPT'
 use strict;
 $| = 1;
@@ -229,12 +230,12 @@ sub next_window {
 }
 for my $mb (@sizes) {
     my $before = next_window();
-    syswrite $peak, "mine" if $writable;
+    syswrite $peak, "mine" if $writable && $mb == $sizes[0];
     my $pid = fork;
     if (!$pid) { my $s = "x" x ($mb << 20); exit 0 }
     waitpid $pid, 0;
     my $text = '-';
-    if ($writable) { sysseek $peak, 0, 0; sysread $peak, $text, 64; chomp $text }
+    if ($writable && $mb == $sizes[0]) { sysseek $peak, 0, 0; sysread $peak, $text, 64; chomp $text }
     print "window ", $before + 1, " $mb $text ", windows() - $before, "\n";
 }
 next_window();
@@ -244,7 +245,7 @@ SCRIPT
 # check_phases NAME SERIES SUMMARY: of phases.pl with 60 and 20
 check_phases() {
     local word number mb peak moved global windows=()
-    mapfile -t windows < <(jq -r 'select(.type == "usage") | .measurements.cgroup_mem_window_peak // "-"' "$2")
+    mapfile -t windows < <(jq -r 'select(.type == "usage") | .measurements.cgroup_mem_window_peak // 0' "$2")
     global=$(awk '$1 == "peak" { print $2 }' "$1.seen")
     is "$1: two phases" "$(grep -c '^window' "$1.seen")" 2
     while read -r word number mb peak moved; do
@@ -308,6 +309,7 @@ else
     ok "two tasks: their CPU adds up" is_true two 0 '[.measurements.cgroup_tasks_cpu_seconds.total,
         ([.tasks[].cgroup_cpu_seconds] | add)] | .[0] > 0 and (.[0] - .[1] | fabs) < 0.001'
     ok "two tasks: their memory is that of both" is_true two 0 \
-        '.measurements | .cgroup_tasks_mem_sampled_peak.max > 83886080 and .cgroup_tasks_mem_sampled_peak.max <= .cgroup_mem_peak.max'
+        '.measurements.cgroup_tasks_mem_sampled_peak.max as $sum |
+        $sum > 1.5 * ([.tasks[].cgroup_mem_peak] | max) and $sum <= .measurements.cgroup_mem_peak.max'
 fi
 plan "$count"

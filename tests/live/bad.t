@@ -103,7 +103,8 @@ like "... each with its cluster" "$(grep '^ *job ' <<<"$out" | sort)" "*on blue*
 copy 8
 jq -c 'if .type == "usage" then .ts = "2001-01-01T00:00:00.000Z" else . end' "$series" >edited &&
     mv edited "$series"
-jq -c 'select(.type == "usage") | .from = 0.1 | .to = 0.05' "$series" | head -n 1 >>"$series"
+backwards=$(jq -c 'select(.type == "usage") | .from = 0.1 | .to = 0.05' "$series" | head -n 1)
+echo "$backwards" >>"$series"
 edit '.ts = "2001-01-01T00:00:00.000Z" | .info.start = "2026-11-10T12:00:00.000Z" | .state = "LIVE"'
 out=$(report 8 2>&1)
 is "clocks that went back" "$?" 0

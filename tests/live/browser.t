@@ -102,7 +102,7 @@ browser_click '#node option:nth-child(3)'
 is "... on other nodes, too" "$(lines)" 0
 browser_click "[data-panel=memory] .legend button[data-key=\"$charged\"]"
 is "... until it is clicked again" "$(lines)" 1
-ticks() { browser_js '[...document.querySelectorAll("[data-panel=memory] text[text-anchor=middle]")].map((t) => t.textContent).join(" ")'; }
+ticks() { browser_js '[...document.querySelectorAll("[data-panel=memory] text.time")].map((t) => t.textContent).join(" ")'; }
 whole=$(ticks)
 browser_drag '[data-panel=memory] svg' 0.4 0.7
 ok "dragging zooms" test "$(ticks)" != "$whole"

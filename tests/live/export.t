@@ -85,10 +85,11 @@ free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1
 has_metric() { curl -s "http://127.0.0.1:$1/metrics" | grep -q "$2"; }
 query() { curl -s "http://127.0.0.1:$1/api/v1/query" --data-urlencode "query=$2"; }
 answers() { query "$1" "$2" | grep -q '"metric":'; }
-if type -P prometheus prometheus-node-exporter curl python3 >/dev/null; then
+node_exporter=$(type -P prometheus-node-exporter || type -P node_exporter)
+if [ -n "$node_exporter" ] && type -P prometheus curl python3 >/dev/null; then
     mkdir textfile
     exporter=$(free_port) server=$(free_port)
-    prometheus-node-exporter --web.listen-address="127.0.0.1:$exporter" --collector.disable-defaults \
+    "$node_exporter" --web.listen-address="127.0.0.1:$exporter" --collector.disable-defaults \
         --collector.textfile --collector.textfile.directory="$work/textfile" 2>exporter.log &
     started+=($!)
     cat >prometheus.yml <<EOF

@@ -3,7 +3,7 @@
 # The summaries are of a real run, with changes that a test can foresee.
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 82
+plan 83
 cd "$work" || exit 1
 export TZ=UTC0
 unset PROFRES_PATH
@@ -57,6 +57,10 @@ is "--json" "$(ls_ --json -o JobID,MemPeak,JobName,Elapsed 7.0 | jq -c .rows)" \
     '[{"JobID":"7.0","MemPeak":1073741824,"Elapsed":60}]'
 is "what of a measurement" "$(ls_ -nP -o cgroup_mem_peak.max,cgroup_mem_peak.p95 7.0)" "1073741824|"
 like "--helpformat" "$(ls_ --helpformat)" "JobID *text *MaxRSS *bytes *sacct*cgroup_mem_peak *bytes*"
+undocumented=$(ls_ --helpformat | awk '$1 ~ /^[A-Z]/ { print $1 }' | while read -r name; do
+    grep -q "^.It Li $name$" "$top_srcdir/man/profres-ls.1" || echo "$name"
+done)
+is "... all of which the manual page has" "$undocumented" ""
 ok "--help fits a screen" test "$(ls_ --help | wc -l)" -le 24
 ok "... and its width" test "$(ls_ --help | wc -L)" -le 80
 is "-X: a line for each job, whose steps ran at the same time" \

@@ -3,7 +3,7 @@
 # the command in it, and no harm where there is no profiler.
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 35
+plan 36
 cd "$work" || exit 1
 export profres
 
@@ -45,8 +45,8 @@ like "... says what to do" "$(cat err)" "*a phase needs a name*--help*"
 # --- phases ---
 cat >job.sh <<'EOF2'
 profres=${profres:?}
-ls -l "$PROFRES_MARK" | cut -c 1-10 >mode
 $profres mark -v "load data" 2>said
+ls -l "$PROFRES_MARK" | cut -c 1-10 >mode
 /usr/bin/time -o load.time -f '%U %S' awk 'BEGIN { for (i = 0; i < 12000000; i++) x += i }'
 cd / # from anywhere
 $profres mark -v "compute" 2>>"$OLDPWD/said"
@@ -87,6 +87,7 @@ is "each beginning is, at once" "$(events phase_start | jq -r .name | wc -l)" 4
 is "and each phase as in the summary" "$(events phase | jq -c '[.name, .from, .to, .measurements]')" \
     "$(jq -c '.phases[] | [.name, .from, .to, .measurements]' "$(summary a)")"
 is "nothing is left" "$(find a -type s)" ""
+like "the report tells what each used" "$("$profres" report a)" "*phases *load data: * s from * on, *"
 
 # --- a sampler that was killed ---
 cat >killed.sh <<'EOF2'

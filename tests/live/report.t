@@ -60,7 +60,7 @@ if [ $? = 77 ]; then
     skip 6 "no memory controller of one's own"
 else
     like "out of memory" "$(words oom)" \
-        "* verdict oom: out of memory*the kernel killed 1 process for want of memory; gone since: *awk*memory: * % of the 48.0 MiB that are its limit*exit code 14*OOM kills 1*"
+        "* verdict oom: out of memory*the kernel killed 1 process for want of memory*memory: * % of the 48.0 MiB that are its limit*exit code 14*OOM kills 1*"
     like "... more than it had is all that can be told" "$(words oom)" "*--mem: more than 48.0 MiB it ran out*"
     is "... nothing to paste" "$(report oom | grep -c '#SBATCH')" 0
     "$profres" run -q -d worker -- sh oom.sh 0 2>/dev/null
@@ -112,6 +112,31 @@ is "--by=job" "$(report --by=job -nP -o Verdict parts)" fine
 like "--helpformat" "$(report --by=process --helpformat)" "*PID*ps_rss*"
 is "--json by part: rows" "$(report --by=task --json parts | jq -c '[.. | .Rank? // empty]')" "[0]"
 
+# --- exact percentiles, recomputed by jq from the samples ---
+# a reading stands for the time since the one before (R80)
+exact() {
+    jq -s --arg k "$1" --argjson share "$2" '[.[] | select(.type == "usage").samples] |
+        [([.[].t] | add), ([.[][$k]] | add)] | transpose | map(select(.[1] != null)) |
+        [range(1; length) as $i | [.[$i][1], .[$i][0] - .[$i - 1][0]]] | sort_by(.[0]) |
+        (map(.[1]) | add * $share / 100) as $wanted |
+        reduce .[] as $x ([0, null]; if .[0] >= $wanted - 1e-9 then . else [.[0] + $x[1], $x[0]] end) | .[1]' "$3"
+}
+"$profres" run -q -i 0.02s -w 0.2s -d steps -- sh -c 'for n in 5 30 12 44 21; do head -c ${n}M /dev/zero | tail >/dev/null; sleep 0.1; done'
+if [ -n "$(measured steps cgroup_mem_current max)" ]; then
+    for share in 50 95 99; do
+        is "--exact: p$share" "$(field "cgroup_mem_current.p$share" --exact steps)" \
+            "$(exact cgroup_mem_current $share steps/0/*.jsonl)"
+    done
+    ok "... near those of the histogram" [ "$(field cgroup_mem_current.p95 steps)" != "" ]
+else
+    skip 4 "no memory controller of one's own"
+fi
+cp -r steps merged
+sed -i 's/"samples":{.*},"process_count"/"process_count"/' merged/0/*.jsonl
+is "... samples given up: as without it" "$(field cgroup_mem_current.p95 --exact merged)" "$(field cgroup_mem_current.p95 merged)"
+report --exact merged >/dev/null
+like "... and it is said" "$(cat err)" "*percentiles are from the histogram*"
+
 # --- it goes on, it was cut off ---
 "$profres" run -q -w 0.2s -i 0.1s -d live -- sleep 60 &
 live=$!
@@ -134,10 +159,12 @@ kill -KILL "$(pgrep -P "$live" -x sleep)"
 wait "$live" 2>/dev/null
 
 # --- phases ---
-cp -r fine phases
-jq '.phases = [{"name": "load", "from": 0, "to": 0.1}, {"name": "so\u001blve", "from": 0.1, "to": 0.25}]' \
-    "$(summary fine)" >"$(summary phases)"
-like "phases" "$(words phases)" "*phases load: 0.10 s from 0.00 s on so?lve: 0.15 s from 0.10 s on*"
+"$profres" run -q -d phases -- sh -c '"$0" mark load; sleep 0.3; "$0" mark solve; head -c 40M /dev/zero | tail >/dev/null; "$0" mark --end' "$profres"
+like "phases" "$(words phases)" "*phases load: 0.* s from 0.* s on,*solve: 0.* s from 0.[3-9]* s on, * at *"
+is "--by=phase" "$(report --by=phase -nP -o Phase phases | tr '\n' ' ')" "load solve "
+is "... with its own numbers" "$(report --by=phase -nP -o cgroup_cpu_seconds phases)" \
+    "$(jq -r '.phases[].measurements.cgroup_cpu_seconds // ""' "$(summary phases)")"
+is "... and in JSON" "$(report --json phases | jq -c '[.jobs[0].steps[0].phases[].name]')" '["load","solve"]'
 
 # --- several ---
 report fine code >out
@@ -186,4 +213,4 @@ like "... and time" "$(report long)" "*
 near "... from the peak" "$(report --json long | jq '.jobs[0].advice.mem.bytes')" \
     "$(measured long cgroup_mem_peak max | awk '{ b = $1 * 1.2; s = 104857600; print int((b + s - 1) / s) * s }')" 0
 
-plan $count
+plan "$count"

@@ -21,10 +21,10 @@ script two.sh <<EOF
 #!/bin/bash
 # the tasks wait for each other, so that what is measured is known
 mark="$lab_dir/bin/profres mark -v"
-stat -c '%a %U' "\$PROFRES_MARK" >mode.\$SLURM_PROCID
 meet() { touch "\$1.\$SLURM_PROCID"; until [ -e "\$1.0" ] && [ -e "\$1.1" ]; do sleep 0.2; done; }
 meet begin
 \$mark load 2>>said
+stat -c '%a %U' "\$PROFRES_MARK" >mode.\$SLURM_PROCID
 meet loaded
 if [ "\$SLURM_PROCID" = 0 ]; then
     \$mark work 2>>said

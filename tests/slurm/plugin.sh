@@ -117,7 +117,7 @@ record() {
     local dir=${LAB_RECORDS:-$top_builddir/lab} slurm name
     settled
     mkdir -p "$dir"
-    slurm=$(srun --version | grep -o '[0-9]*\.[0-9]*' | head -n 1)
+    slurm=$(lab_client srun --version | grep -o '[0-9]*\.[0-9]*' | head -n 1)
     head -n 1 "$lab_home/$1/$2/${lab_nodes[0]}.jsonl" | jq --arg slurm "$slurm" '{
         kernel: (.info.kernel | capture("(?<v>[0-9]+\\.[0-9]+)").v),
         cgroup: .info.cgroup_mode, slurm: $slurm, present: (.metrics | keys),
@@ -126,8 +126,8 @@ record() {
     name=$(jq -r '"record-\(.cgroup)-\(.kernel)-\(.slurm).json"' "$work/record")
     cp "$work/record" "$dir/$name"
     jq -rs '.[1] as $now | [.[0][] | select(.kernel == $now.kernel and .cgroup == $now.cgroup
-        and .slurm == $now.slurm)][0] as $then | if $then then
-        ($now.present - $then.present | map("+" + .)) + ($then.present - $now.present | map("-" + .))
+        and .slurm == $now.slurm)][0] as $before | if $before then
+        ($now.present - $before.present | map("+" + .)) + ($before.present - $now.present | map("-" + .))
         | join(" ") else "new: \($now.cgroup), Linux \($now.kernel), Slurm \($now.slurm)" end' \
         "$top_srcdir/docs/matrix.json" "$work/record"
 }
@@ -182,10 +182,10 @@ EOF
 seen() {
     path='' step_peak='' task_peak='' step_cpu='' task_cpu=''
     read -r path step_peak task_peak step_cpu task_cpu <"$lab_home/$1.$2"
-    step_cpu=$(seconds "$step_cpu") task_cpu=$(seconds "$task_cpu")
+    step_cpu=$(of_ns "$step_cpu") task_cpu=$(of_ns "$task_cpu")
 }
 
 # what a job uses of CPU after its last look, in seconds
 moment=$((50 * lab_patience))e-3
 
-seconds() { printf '%d.%09d' $((${1:-0} / 1000000000)) $((${1:-0} % 1000000000)); } # of ns
+of_ns() { printf '%d.%09d' $((${1:-0} / 1000000000)) $((${1:-0} % 1000000000)); } # in s

@@ -323,7 +323,7 @@ ok "killed for memory: a status of its own" test $status -ne 0
 ok "... the kills are counted" is_true oom 0 '.measurements.cgroup_oom_kills.total >= 1
     and .totals_at_exit.cgroup_oom_kills >= 1 and .tasks[0].cgroup_oom_kills >= 1'
 near "... the peak is the limit" "$(of oom 0 .measurements.cgroup_mem_peak.max)" $((40 << 20)) 2000000
-like "... the summary says so" "$(said oom 0)" "*  OOM * killed: *"
+like "... the summary says so" "$(said oom 0)" "*  OOM *killed: out of memory*"
 lab_srun --mem=40M --profile-res=dir=oom2 ./tail.sh 2>err
 is "the task itself is killed" "$(of oom2 0 '.tasks[0] | [.signal, .cgroup_oom_kills] | tostring')" "[9,1]"
 

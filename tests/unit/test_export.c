@@ -22,8 +22,8 @@
     "\"process_columns\":[\"pid\",\"start_ticks\",\"comm\"],\"command_columns\":[]}\n"
 #define WINDOW(FROM, TO) \
     "{\"type\":\"usage\",\"ts\":\"2026-11-16T02:00:10.000Z\",\"from\":" #FROM ",\"to\":" #TO \
-    ",\"num_samples\":10,\"measurements\":{\"cgroup_mem_current\":" #TO "000,\"cgroup_cpu_seconds\"" \
-    ":0.5},\"samples\":{\"t\":[]}}\n"
+    ",\"num_samples\":10,\"measurements\":{\"cgroup_mem_current\":" #TO "000," \
+    "\"cgroup_cpu_seconds\":0.5},\"samples\":{\"t\":[]}}\n"
 #define EVENT(NAME) \
     "{\"type\":\"event\",\"ts\":\"2026-11-16T02:00:01.000Z\",\"t\":1,\"event\":\"" NAME "\"}\n"
 #define FINAL \
@@ -214,7 +214,8 @@ static void newer_minor_is_read(void **state)
 {
     struct bench *bench = *state;
 
-    append(bench, "{\"type\":\"header\",\"schema\":\"profres-series/1.99\",\"info\":{\"job\":\"9\"}}\n");
+    append(bench, "{\"type\":\"header\",\"schema\":\"profres-series/1.99\","
+                  "\"info\":{\"job\":\"9\"}}\n");
     append(bench, "{\"type\":\"usage\",\"ts\":\"2026-11-16T02:00:10.000Z\",\"new\":{},\"from\":0,"
                   "\"to\":1,\"num_samples\":1,\"measurements\":{\"quantum_bits\":3,"
                   "\"cgroup_mem_current\":5}}\n");

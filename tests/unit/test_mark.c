@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -285,6 +286,46 @@ static void phase_has_the_largest_of_its_samples(void **state)
     assert_json_absent(bench->summary, "phases.0.rank");
 }
 
+static void count_peak(int fd, const char *text)
+{
+    assert_int_equal(ftruncate(fd, 0), 0);
+    assert_int_equal(pwrite(fd, text, strlen(text), 0), (ssize_t)strlen(text));
+}
+
+/* Counted anew where a phase begins: what was before it is not its own. */
+static void phase_has_a_peak_of_its_own(void **state)
+{
+    struct bench *bench = *state;
+    struct pfr_cgroup *cgroup = &bench->session->cgroup;
+    int fd = memfd_create("memory.peak", MFD_CLOEXEC);
+
+    /* as if the plugin had handed it over */
+    cgroup->peaks[0].place = &pfr_cgplaces[0];
+    while (cgroup->peaks[0].place->id != PFR_CGROUP_MEM_WINDOW_PEAK)
+        cgroup->peaks[0].place++;
+    assert_int_equal(pfr_peak_begin(&cgroup->peaks[0].peak, fcntl(fd, F_DUPFD_CLOEXEC, 0)), 1);
+    cgroup->peak_count = 1;
+    pfr_metric_set_add(&bench->session->selection.wanted, PFR_CGROUP_MEM_WINDOW_PEAK);
+    count_peak(fd, "90000\n");
+    say(bench, "phase\0" "0\0" "small");
+    count_peak(fd, "20000\n");
+    for (int i = 0; i < 15; i++) /* over the end of a window */
+        tick(bench, NULL);
+    count_peak(fd, "10000\n");
+    say(bench, "phase\0" "0\0" "large");
+    count_peak(fd, "60000\n");
+    tick(bench, NULL);
+    say(bench, "end\0" "0");
+    count_peak(fd, "70000\n");
+    tick(bench, NULL);
+    finish(bench);
+#define OWN ".measurements.cgroup_mem_window_peak"
+    assert_json_int(bench->summary, "phases.0" OWN, 20000);
+    assert_json_int(bench->summary, "phases.1" OWN, 60000);
+    assert_json_int(bench->summary, "measurements.cgroup_mem_window_peak.max", 90000);
+    close(fd);
+}
+
 static void phase_over_several_windows(void **state)
 {
     struct bench *bench = *state;
@@ -550,6 +591,7 @@ int main(void)
         CASE(passed_descriptor_is_dropped),
         CASE(phase_has_its_own_growth),
         CASE(phase_has_the_largest_of_its_samples),
+        CASE(phase_has_a_peak_of_its_own),
         CASE(phase_over_several_windows),
         CASE(what_is_open_ends_with_its_task),
         CASE(tasks_mark_side_by_side),

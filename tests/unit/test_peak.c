@@ -48,11 +48,11 @@ static int close_peak(void **state)
     return close(file);
 }
 
-static int64_t take(enum pfr_span span)
+static int64_t take(void)
 {
     int64_t value = -1;
 
-    return pfr_peak_take(&peak, span, &value) > 0 ? value : -1;
+    return pfr_peak_take(&peak, &value) > 0 ? value : -1;
 }
 
 /* What was before the beginning is not of the span. */
@@ -61,32 +61,17 @@ static void begins_with_a_reset(void **state)
     (void)state;
     assert_true(was_reset());
     count("5\n");
-    assert_int_equal(take(PFR_SPAN_WINDOW), 5);
+    assert_int_equal(take(), 5);
 }
 
 static void taking_begins_anew(void **state)
 {
     (void)state;
     count("60\n");
-    assert_int_equal(take(PFR_SPAN_WINDOW), 60);
+    assert_int_equal(take(), 60);
     assert_true(was_reset());
     count("20\n");
-    assert_int_equal(take(PFR_SPAN_WINDOW), 20);
-}
-
-/* The reset of one must not lose what the other had: the kernel would. */
-static void spans_do_not_disturb_each_other(void **state)
-{
-    (void)state;
-    count("60\n");
-    assert_int_equal(take(PFR_SPAN_WINDOW), 60);
-    count("20\n");
-    assert_int_equal(take(PFR_SPAN_WINDOW), 20);
-    count("30\n");
-    assert_int_equal(take(PFR_SPAN_PHASE), 60);
-    count("10\n");
-    assert_int_equal(take(PFR_SPAN_WINDOW), 30);
-    assert_int_equal(take(PFR_SPAN_PHASE), 10);
+    assert_int_equal(take(), 20);
 }
 
 /* Another may reset it, too: what was read until then stays. */
@@ -98,7 +83,7 @@ static void a_reading_is_not_lost_to_strangers(void **state)
     assert_false(was_reset());
     count("3\n");
     assert_int_equal(pfr_peak_read(&peak), 1);
-    assert_int_equal(take(PFR_SPAN_WINDOW), 60);
+    assert_int_equal(take(), 60);
 }
 
 /* The last reading is taken when the cgroup has gone already. */
@@ -109,8 +94,8 @@ static void gone_keeps_the_last_reading(void **state)
     assert_int_equal(pfr_peak_read(&peak), 1);
     assert_int_equal(ftruncate(file, 0), 0);
     assert_true(pfr_peak_read(&peak) < 0);
-    assert_int_equal(take(PFR_SPAN_WINDOW), 60);
-    assert_int_equal(take(PFR_SPAN_WINDOW), -1); /* and is taken but once */
+    assert_int_equal(take(), 60);
+    assert_int_equal(take(), -1); /* and is taken but once */
 }
 
 static void nonsense_is_no_peak(void **state)
@@ -118,7 +103,7 @@ static void nonsense_is_no_peak(void **state)
     (void)state;
     count("max\n");
     assert_true(pfr_peak_read(&peak) < 0);
-    assert_int_equal(take(PFR_SPAN_WINDOW), -1);
+    assert_int_equal(take(), -1);
 }
 
 /* EINVAL is what an older kernel says to the write, and this file to what is no number. */
@@ -246,9 +231,13 @@ static void handed_file_serves(void **state)
     assert_int_equal(pfr_sample_get(&bench->sample, PFR_CGROUP_MEM_PEAK), 200 * MIB);
     assert_false(pfr_sample_has(&bench->sample, PFR_CGROUP_MEM_WINDOW_PEAK));
     assert_false(was_reset());
-    pfr_cgroup_take_peaks(&bench->cgroup, PFR_SPAN_WINDOW, &bench->sample);
+    pfr_cgroup_take_peaks(&bench->cgroup, &bench->sample);
     assert_int_equal(pfr_sample_get(&bench->sample, PFR_CGROUP_MEM_WINDOW_PEAK), 4096);
     assert_true(was_reset());
+    /* a phase and a window that end with the same sample: both have it */
+    count("1024\n");
+    pfr_cgroup_take_peaks(&bench->cgroup, &bench->sample);
+    assert_int_equal(pfr_sample_get(&bench->sample, PFR_CGROUP_MEM_WINDOW_PEAK), 4096);
 }
 
 int main(void)
@@ -258,7 +247,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PEAK(begins_with_a_reset),
         PEAK(taking_begins_anew),
-        PEAK(spans_do_not_disturb_each_other),
         PEAK(a_reading_is_not_lost_to_strangers),
         PEAK(gone_keeps_the_last_reading),
         PEAK(nonsense_is_no_peak),

@@ -141,6 +141,19 @@ static void wrong_things_are_bad(void **state)
     }
 }
 
+/* A number that goes to the end of the text may be half of one. */
+static void a_number_at_the_end_is_not_taken(void **state)
+{
+    struct pfr_scan scan;
+    int64_t value;
+
+    (void)state;
+    pfr_scan_init(&scan, "12", 2);
+    assert_false(pfr_scan_skip(&scan));
+    pfr_scan_init(&scan, "12", 2);
+    assert_false(pfr_scan_number(&scan, 1, &value));
+}
+
 /* A NUL is a byte like others: in a string it is shown as '?', elsewhere it is wrong. */
 static void nul_bytes_do_not_end_it(void **state)
 {
@@ -314,6 +327,7 @@ int main(void)
         cmocka_unit_test(a_cut_is_noticed_at_every_byte),
         cmocka_unit_test(skips_as_far_as_it_goes),
         cmocka_unit_test(wrong_things_are_bad),
+        cmocka_unit_test(a_number_at_the_end_is_not_taken),
         cmocka_unit_test(nul_bytes_do_not_end_it),
         cmocka_unit_test(text_is_fit_for_a_terminal),
         cmocka_unit_test(numbers_are_exact),

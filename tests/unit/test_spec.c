@@ -75,11 +75,12 @@ static void every_word(void **state)
     struct bench *bench = *state;
 
     parse(bench, "interval=250ms,window=1m,metrics=ps_rss+cgroup_mem_*,dir=/s/%u/%j,top=3,nodes=2,"
-                 "cmd=off,quiet,off");
+                 "openmetrics=/m/x.prom,cmd=off,quiet,off");
     assert_int_equal(bench->spec.interval, 250 * MS);
     assert_int_equal(bench->spec.window, 60000 * MS);
     assert_string_equal(bench->spec.metrics, "ps_rss+cgroup_mem_*");
     assert_string_equal(bench->spec.dir, "/s/%u/%j");
+    assert_string_equal(bench->spec.openmetrics, "/m/x.prom");
     assert_int_equal(bench->spec.top, 3);
     assert_int_equal(bench->spec.nodes, 2);
     assert_true(bench->spec.no_cmd);
@@ -91,8 +92,9 @@ static void every_word_has_its_opposite(void **state)
 {
     struct bench *bench = *state;
 
-    parse(bench, "cmd=off,quiet,off,nodes=first");
-    parse(bench, "cmd=on,chart,on,nodes=all");
+    parse(bench, "cmd=off,quiet,off,nodes=first,openmetrics=/m");
+    parse(bench, "cmd=on,chart,on,nodes=all,openmetrics=off");
+    assert_string_equal(bench->spec.openmetrics, "");
     assert_false(bench->spec.no_cmd);
     assert_false(bench->spec.quiet);
     assert_true(bench->spec.chart);
@@ -148,6 +150,8 @@ static void values_where_they_belong(void **state)
     struct bench *bench = *state;
 
     assert_refused(bench, "interval", "'interval' cannot be used", "interval=0.5");
+    assert_refused(bench, "openmetrics=metrics.prom", "cannot be used", "openmetrics=/absolute");
+    assert_refused(bench, "openmetrics", "cannot be used", "openmetrics=/absolute");
     assert_refused(bench, "quiet=yes", "'quiet=yes' cannot be used", "write quiet");
     assert_refused(bench, "off=", "'off=' cannot be used", "write off");
 }

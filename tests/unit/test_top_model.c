@@ -231,16 +231,41 @@ static void test_command_lines(void **state)
                      "{\"type\":\"process\",\"pid\":77,\"start_ticks\":4,\"ps_cmd\":\"before\"}\n"
                      "{\"type\":\"process\",\"pid\":77,\"start_ticks\":5,\"ps_cmd\":\"first\"}\n"
                      "{\"type\":\"process\",\"pid\":77,\"start_ticks\":5,\"ps_cmd\":\"app -x\"}\n");
-    for (int i = 0; i < PFR_TOP_CMDS - 1; i++) { /* a ring does not forget the newest */
+    look_at(11);
+    assert_string_equal(pfr_top_node_cmd(top.nodes[0], &top.nodes[0]->rows[0]), "app -x");
+    for (int i = 0; i < 3 * PFR_TOP_CMDS; i++) { /* many short ones do not push it out */
         char line[128];
 
         snprintf(line, sizeof(line),
                  "{\"type\":\"process\",\"pid\":%d,\"start_ticks\":1,\"ps_cmd\":\"c%d\"}\n",
                  1000 + i, i);
         top_files_append(STEP "/n1.jsonl", line);
+        if (i % 50 == 0)
+            top_files_window(STEP, "n1", 0, 20 + i, 150, 1 << 20, "app");
     }
-    look_at(11);
+    look_at(12);
     assert_string_equal(pfr_top_node_cmd(top.nodes[0], &top.nodes[0]->rows[0]), "app -x");
+}
+
+/* What was said before the part that is read is in the summary, if it stands out. */
+static void test_command_lines_of_summary(void **state)
+{
+    struct pfr_top_proc *row;
+
+    (void)state;
+    top_files_summary(STEP, TOP_SUMMARY(.at = 1000, .more = ",\"processes\":{\"seen\":3,\"top\":["
+        "{\"pid\":77,\"comm\":\"app\",\"last_seconds\":999,\"ps_cmd\":\"app -y\"},"
+        "{\"pid\":78,\"comm\":\"app\",\"last_seconds\":900,\"ps_cmd\":\"long dead\"}]}"));
+    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_window(STEP, "n1", 0, 1000, 150, 1 << 20, "app");
+    look_at(1000);
+    row = &top.nodes[0]->rows[0];
+    assert_string_equal(pfr_top_node_cmd(top.nodes[0], row), "app -y");
+    snprintf(row->comm, sizeof(row->comm), "other");
+    assert_null(pfr_top_node_cmd(top.nodes[0], row));
+    snprintf(row->comm, sizeof(row->comm), "app");
+    row->pid = 78; /* which may be another process by now */
+    assert_null(pfr_top_node_cmd(top.nodes[0], row));
 }
 
 /* ---- the past ---- */
@@ -574,7 +599,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nothing_then_something), TEST(no_window_yet), TEST(values_of_a_window),
         TEST(without_allocation), TEST(torn_and_malformed), TEST(absurd_numbers),
-        TEST(future_schema), TEST(second_header), TEST(command_lines), TEST(past),
+        TEST(future_schema), TEST(second_header), TEST(command_lines),
+        TEST(command_lines_of_summary), TEST(past),
         TEST(past_after_merging), TEST(sums_over_nodes), TEST(stale), TEST(when_stale),
         TEST(other_clock), TEST(complete), TEST(lost), TEST(late_node), TEST(steps),
         TEST(stale_step_beside), TEST(rows), TEST(task_rate),

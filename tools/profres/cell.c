@@ -9,26 +9,49 @@
 #include "common/base/parse.h"
 #include "common/base/utf8.h"
 
+/* The digits up to `end`, which is behind them, at least so many; where they begin. */
+static char *digits_before(char *end, uint64_t number, int least)
+{
+    for (; number || least > 0; number /= 10, least--)
+        *--end = (char)('0' + number % 10);
+    return end;
+}
+
+/* By hand: a table of a million rows has millions of numbers. */
+static void whole(int64_t number, char *text)
+{
+    char buffer[24], *end = buffer + sizeof(buffer), *begin;
+
+    begin = digits_before(end, number < 0 ? -(uint64_t)number : (uint64_t)number, 1);
+    if (number < 0)
+        *--begin = '-';
+    memcpy(text, begin, (size_t)(end - begin));
+    text[end - begin] = '\0';
+}
+
 /* number/quantum with so many places, rounded; `trim` takes trailing zeros off. */
 static void decimal(int64_t number, int64_t quantum, int places, bool trim, char *text)
 {
-    uint64_t size = number < 0 ? -(uint64_t)number : (uint64_t)number;
-    uint64_t scale = 1, whole, part;
-    size_t n;
+    uint64_t size = number < 0 ? -(uint64_t)number : (uint64_t)number, scale = 1, units, part;
+    char buffer[PFR_CELL_SIZE], *end = buffer + sizeof(buffer), *begin;
 
     for (int i = 0; i < places; i++)
         scale *= 10;
-    whole = size / (uint64_t)quantum;
+    units = size / (uint64_t)quantum;
     part = (uint64_t)(((__uint128_t)(size % (uint64_t)quantum) * scale + (uint64_t)quantum / 2) /
                       (uint64_t)quantum);
-    whole += part / scale;
+    units += part / scale;
     part %= scale;
-    n = (size_t)snprintf(text, PFR_CELL_SIZE, "%s%llu.%0*llu",
-                         number < 0 && (whole || part) ? "-" : "", (unsigned long long)whole,
-                         places, (unsigned long long)part);
-    while (trim && text[n - 1] == '0')
-        n--;
-    text[text[n - 1] == '.' ? n - 1 : n] = '\0';
+    begin = digits_before(end, part, places);
+    *--begin = '.';
+    begin = digits_before(begin, units, 1);
+    if (number < 0 && (units || part))
+        *--begin = '-';
+    while (trim && end[-1] == '0')
+        end--;
+    end -= end[-1] == '.';
+    memcpy(text, begin, (size_t)(end - begin));
+    text[end - begin] = '\0';
 }
 
 /* 1.21G, and 4G where nothing is lost, as sacct has it. */
@@ -40,7 +63,7 @@ static void format_bytes(int64_t bytes, char units, bool exact, char *text)
     size_t n;
 
     if (!units && (exact || bytes < 1024)) {
-        snprintf(text, PFR_CELL_SIZE, "%lld", (long long)bytes);
+        whole(bytes, text);
         return;
     }
     while (names[unit + 1] && (units ? names[unit] != units : bytes / quantum >= 1024)) {
@@ -96,7 +119,7 @@ void pfr_cell_format(enum pfr_cell_kind kind, int64_t number, char units, bool e
         format_stamp(number, text);
         break;
     default:
-        snprintf(text, PFR_CELL_SIZE, "%lld", (long long)number);
+        whole(number, text);
     }
 }
 

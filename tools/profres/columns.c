@@ -382,7 +382,8 @@ void pfr_column_measures(const struct pfr_column *column, struct pfr_metric_set 
     if (column->get == get_metric)
         pfr_metric_set_add(set, (enum pfr_metric_id)column->which);
     else if (column->get == get_stat)
-        pfr_metric_set_add(set, (enum pfr_metric_id)(column->which / (int)sizeof(struct pfr_stats)));
+        pfr_metric_set_add(
+            set, (enum pfr_metric_id)(column->which / (int)sizeof(struct pfr_stats)));
 }
 
 /* Calls `see` for every column that a format names. */

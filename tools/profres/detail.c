@@ -29,7 +29,8 @@ static void clear(struct source *source)
     row->facts = source->facts;
     row->rank = row->pid = row->from = row->to = PFR_ABSENT;
     row->exit = row->signal = row->samples = PFR_ABSENT;
-    row->comm[0] = row->command[0] = row->states[0] = '\0';
+    row->unended = false;
+    row->name[0] = row->comm[0] = row->command[0] = row->states[0] = '\0';
     for (int id = 0; id < PFR_METRIC_COUNT; id++)
         row->value[id] = PFR_ABSENT;
 }
@@ -40,15 +41,15 @@ static void give(struct source *source)
     source->take(&source->row, source->arg);
 }
 
+/* They come in the order of the table, so it is mostly the one behind the last. */
 static enum pfr_metric_id find_metric(struct pfr_span key)
 {
-    char text[64];
+    static enum pfr_metric_id next;
+    enum pfr_metric_id id = pfr_metric_find_from(next, key.at, key.length);
 
-    if (key.length >= sizeof(text))
-        return PFR_METRIC_NONE;
-    memcpy(text, key.at, key.length);
-    text[key.length] = '\0';
-    return pfr_metric_find(text);
+    if (id != PFR_METRIC_NONE)
+        next = id + 1;
+    return id;
 }
 
 /* "S 21, R 1" */
@@ -84,7 +85,19 @@ static void take_metric(struct pfr_scan *scan, struct pfr_span key, struct pfr_d
         pfr_scan_skip(scan);
 }
 
-/* An object of a task or a process. */
+static void take_metrics(struct pfr_scan *scan, struct pfr_detail *row)
+{
+    struct pfr_span key;
+
+    if (!pfr_scan_enter(scan, '{')) {
+        pfr_scan_skip(scan);
+        return;
+    }
+    while (pfr_scan_member(scan, &key))
+        take_metric(scan, key, row);
+}
+
+/* An object of a task, a process or a phase. */
 static void take_object(struct pfr_scan *scan, struct source *source)
 {
     struct pfr_detail *row = &source->row;
@@ -93,6 +106,8 @@ static void take_object(struct pfr_scan *scan, struct source *source)
         { "rank", 1, &row->rank },
         { "start_seconds", PFR_NS_PER_S, &row->from },
         { "end_seconds", PFR_NS_PER_S, &row->to },
+        { "from", PFR_NS_PER_S, &row->from },
+        { "to", PFR_NS_PER_S, &row->to },
         { "first_seconds", PFR_NS_PER_S, &row->from },
         { "last_seconds", PFR_NS_PER_S, &row->to },
         { "exit", 1, &row->exit },
@@ -110,6 +125,12 @@ static void take_object(struct pfr_scan *scan, struct source *source)
             pfr_scan_number(scan, numbers[i].quantum, numbers[i].number);
         else if (pfr_span_is(key, "comm"))
             pfr_scan_text(scan, row->comm, sizeof(row->comm));
+        else if (pfr_span_is(key, "name"))
+            pfr_scan_text(scan, row->name, sizeof(row->name));
+        else if (pfr_span_is(key, "unended"))
+            row->unended = pfr_scan_peek(scan) == 't' && pfr_scan_skip(scan);
+        else if (pfr_span_is(key, "measurements"))
+            take_metrics(scan, row);
         else
             take_metric(scan, key, row);
     }
@@ -189,9 +210,8 @@ static void take_window(struct pfr_scan *scan, struct source *source)
             pfr_scan_number(scan, PFR_NS_PER_S, &source->row.to);
         } else if (pfr_span_is(key, "num_samples")) {
             pfr_scan_number(scan, 1, &source->row.samples);
-        } else if (pfr_span_is(key, "measurements") && pfr_scan_enter(scan, '{')) {
-            while (pfr_scan_member(scan, &key))
-                take_metric(scan, key, &source->row);
+        } else if (pfr_span_is(key, "measurements")) {
+            take_metrics(scan, &source->row);
             break; /* nothing behind it is wanted */
         } else {
             pfr_scan_skip(scan);
@@ -236,6 +256,9 @@ int64_t pfr_detail_each(enum pfr_detail_kind kind, const struct pfr_found *found
                         void (*take)(const struct pfr_detail *row, void *arg), void *arg,
                         int64_t *malformed)
 {
+    static const char *const members[] = { [PFR_DETAIL_TASK] = "tasks",
+                                           [PFR_DETAIL_PROCESS] = "processes",
+                                           [PFR_DETAIL_PHASE] = "phases" };
     struct source source = { node, take, arg, 0, malformed, { 0 } };
     PFR_AUTO_FREE char *text = NULL;
     struct pfr_scan scan;
@@ -250,56 +273,10 @@ int64_t pfr_detail_each(enum pfr_detail_kind kind, const struct pfr_found *found
     if (!text)
         return 0;
     pfr_scan_init(&scan, text, length);
-    if (go_to(&scan, kind == PFR_DETAIL_TASK ? "tasks" : "processes") &&
-        (kind == PFR_DETAIL_TASK || go_to(&scan, "top")))
+    if (go_to(&scan, members[kind]) && (kind != PFR_DETAIL_PROCESS || go_to(&scan, "top")))
         take_array(&scan, &source);
     *malformed += scan.bad;
     return source.count;
-}
-
-static void take_phase(struct pfr_scan *scan, struct pfr_phase *phase)
-{
-    struct pfr_span key;
-
-    *phase = (struct pfr_phase){ "", PFR_ABSENT, PFR_ABSENT, PFR_ABSENT, PFR_ABSENT };
-    while (pfr_scan_member(scan, &key)) {
-        if (pfr_span_is(key, "name"))
-            pfr_scan_text(scan, phase->name, sizeof(phase->name));
-        else if (pfr_span_is(key, "from"))
-            pfr_scan_number(scan, PFR_NS_PER_S, &phase->from);
-        else if (pfr_span_is(key, "to"))
-            pfr_scan_number(scan, PFR_NS_PER_S, &phase->to);
-        else if (pfr_span_is(key, "cgroup_mem_sampled_peak"))
-            pfr_scan_number(scan, 1, &phase->mem);
-        else if (pfr_span_is(key, "cgroup_cpu_seconds"))
-            pfr_scan_number(scan, PFR_NS_PER_S, &phase->cpu);
-        else
-            pfr_scan_skip(scan);
-    }
-}
-
-int pfr_detail_phases(const struct pfr_found *found, const char *node, struct pfr_phase *phases)
-{
-    size_t length;
-    PFR_AUTO_FREE char *text = read_summary(found, node, &length);
-    struct pfr_scan scan;
-    int count = 0;
-
-    if (!text)
-        return 0;
-    pfr_scan_init(&scan, text, length);
-    if (!go_to(&scan, "phases") || !pfr_scan_enter(&scan, '['))
-        return 0;
-    while (pfr_scan_element(&scan) && count < PFR_PHASES_MAX) {
-        if (!pfr_scan_enter(&scan, '{')) {
-            pfr_scan_skip(&scan);
-            continue;
-        }
-        take_phase(&scan, &phases[count]);
-        if (pfr_known(phases[count].from) && phases[count].to >= phases[count].from)
-            count++;
-    }
-    return count;
 }
 
 int pfr_detail_reasons(const struct pfr_found *found, const char *node,

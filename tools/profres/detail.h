@@ -1,6 +1,6 @@
 /*
- * What is in the files beside the numbers of a step: tasks, processes, windows,
- * phases, and why something was not measured. One row at a time.
+ * What is in the files beside the numbers of a step: tasks, processes, phases,
+ * windows, and why something was not measured. One row at a time.
  */
 #ifndef PFR_PROFRES_DETAIL_H
 #define PFR_PROFRES_DETAIL_H
@@ -9,13 +9,14 @@
 #include "tools/profres/find.h"
 #include "tools/profres/table.h"
 
-enum pfr_detail_kind { PFR_DETAIL_TASK, PFR_DETAIL_PROCESS, PFR_DETAIL_TIME };
+enum pfr_detail_kind { PFR_DETAIL_TASK, PFR_DETAIL_PROCESS, PFR_DETAIL_PHASE, PFR_DETAIL_TIME };
 
-/* A task, a process, or a window; what it does not have is absent. */
+/* A task, a process, a phase or a window; what it does not have is absent. */
 struct pfr_detail {
     const struct pfr_facts *facts; /* of the node */
     int64_t rank, pid, from, to, exit, signal, samples;
-    char comm[64], command[512], states[64];
+    char name[64], comm[64], command[512], states[64];
+    bool unended; /* no mark ended the phase */
     int64_t value[PFR_METRIC_COUNT];
 };
 
@@ -33,16 +34,6 @@ int64_t pfr_detail_each(enum pfr_detail_kind kind, const struct pfr_found *found
                         const struct pfr_facts *node,
                         void (*take)(const struct pfr_detail *row, void *arg), void *arg,
                         int64_t *malformed);
-
-#define PFR_PHASES_MAX 64
-
-struct pfr_phase {
-    char name[64];
-    int64_t from, to, mem, cpu;
-};
-
-/* The phases of the summary; how many, 0 without any. */
-int pfr_detail_phases(const struct pfr_found *found, const char *node, struct pfr_phase *phases);
 
 /* Calls `take` for each measurement that is not there, with the reason. */
 int pfr_detail_reasons(const struct pfr_found *found, const char *node,

@@ -101,6 +101,12 @@ static const struct pfr_column of_process[] = {
       D(states) },
 };
 
+static const struct pfr_column of_phase[] = {
+    { "Phase", "its name", PFR_CELL_TEXT, -16, get_text, D(name) },
+    { "Rank", "of the task that marked it, in a step of Slurm", PFR_CELL_COUNT, 4, get_number,
+      D(rank) },
+};
+
 static const struct pfr_column of_time[] = {
     { "Samples", "samples in this window", PFR_CELL_COUNT, 7, get_number, D(samples) },
 };
@@ -116,6 +122,9 @@ static const struct {
                           "cgroup_cpu_seconds%18" },
     [PFR_DETAIL_PROCESS] = { of_process, PFR_COUNT(of_process), 0, PFR_PID_END,
                              "JobID%-12,PID,Comm,ps_rss%8,ps_cpu_seconds%14,ps_pdcpu%8,States%-9" },
+    [PFR_DETAIL_PHASE] = { of_phase, PFR_COUNT(of_phase), PFR_PID_END, PFR_METRIC_COUNT,
+                           "JobID%-10,Phase%-12,From%8,Elapsed%8,cgroup_mem_sampled_peak%23,"
+                           "cgroup_cpu_seconds%14" },
     [PFR_DETAIL_TIME] = { of_time, PFR_COUNT(of_time), PFR_PID_END, PFR_METRIC_COUNT,
                           "JobID%-10,From%8,To%8,Samples,cgroup_mem_current%18,cgroup_pdcpu%12,"
                           "proc_count" },

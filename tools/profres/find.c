@@ -154,7 +154,7 @@ static void say_denied(const struct walk *walk, int depth, int error)
         walk->finds->denied(walk->path, error, walk->finds->denied_arg);
 }
 
-/* As Slurm names them: what has such a name, and files that could be ours, is a step's directory. */
+/* As Slurm names them: what has such a name, and files like ours, is a step's directory. */
 static bool is_step_name(const char *name)
 {
     int64_t number;

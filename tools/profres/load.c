@@ -58,7 +58,8 @@ static void complain(struct loader *loader, const struct pfr_found *found, const
     else if (error == EBADMSG)
         fprintf(stderr, "profres: %s is cut off or damaged; passed over\n", safe);
     else if (error == EINVAL)
-        fprintf(stderr, "profres: %s is no file, or too large to be a summary; passed over\n", safe);
+        fprintf(stderr, "profres: %s is no file, or too large to be a summary; passed over\n",
+                safe);
     else if (error == EPROTO)
         fprintf(stderr,
                 "profres: %s is of a schema that this version (%s, which reads %s) does not know;"
@@ -94,7 +95,9 @@ static int add_nodes(struct loader *loader, const struct pfr_found *found)
 
         if (!make_room(loader))
             return -ENOMEM;
-        snprintf(path, sizeof(path), "%s/%s", found->dir, *name);
+        if (strlen(found->dir) + strlen(*name) + 2 > sizeof(path))
+            continue;
+        stpcpy(stpcpy(stpcpy(path, found->dir), "/"), *name);
         r = pfr_facts_load_some(&loader->nodes[loader->count], AT_FDCWD, path, loader->wanted);
         if (r > 0)
             loader->count++;

@@ -21,7 +21,7 @@
 #define FORMAT_STEP "JobID,Elapsed,ExitCode,MemPeak,MemUse,Cores,CoresP95,Verdict"
 #define FORMAT_NODE "JobID,Node,NTasks,MemPeak,MemUse,CPUSeconds,Cores,Progress"
 
-enum by { BY_VIEW, BY_JOB, BY_STEP, BY_NODE, BY_TASK, BY_PROCESS, BY_TIME };
+enum by { BY_VIEW, BY_JOB, BY_STEP, BY_NODE, BY_TASK, BY_PROCESS, BY_PHASE, BY_TIME };
 
 struct command {
     struct pfr_report report;
@@ -44,9 +44,10 @@ static void print_help(FILE *out)
           "How a job went: what it used of what it had, why it failed, what to ask for.\n"
           "JOB is as with sacct: 4711, 4711.batch, 4711_[1-9], or a list with commas.\n\n"
           "  -j, --jobs=LIST      these jobs\n"
-          "      --by=WHAT        a table by job, step, node, task, process or time\n"
+          "      --by=WHAT        a table by job, step, node, task, process, phase or time\n"
           "      --each           more than three jobs one by one, not as a group\n"
           "  -a, --admin          also what an administrator wants to know\n"
+          "      --exact          percentiles from the samples, not from a histogram\n"
           "      --why            why what is not there was not measured\n"
           "  -D, --duplicates     also the earlier runs of jobs that were requeued\n"
           "      --no-sacct       do not ask sacct for what it has\n"
@@ -62,19 +63,20 @@ static void print_help(FILE *out)
 
 static int take_by(struct command *command, const char *word)
 {
-    static const char *const words[] = { "", "job", "step", "node", "task", "process", "time" };
+    static const char *const words[] = { "",     "job",     "step",  "node",
+                                         "task", "process", "phase", "time" };
 
     for (size_t i = BY_JOB; i < PFR_COUNT(words); i++)
         if (strcmp(word, words[i]) == 0) {
             command->by = (enum by)i;
             return 0;
         }
-    fprintf(stderr, "profres: there is no --by=%s; it is job, step, node, task, process or time\n",
-            word);
+    fprintf(stderr, "profres: there is no --by=%s; it is job, step, node, task, process, phase or "
+                    "time\n", word);
     return -EINVAL;
 }
 
-enum { OPT_BY = 256, OPT_EACH, OPT_WHY, OPT_NO_SACCT };
+enum { OPT_BY = 256, OPT_EACH, OPT_WHY, OPT_NO_SACCT, OPT_EXACT };
 
 static int take_option(struct command *command, int option, const char *argument)
 {
@@ -86,6 +88,9 @@ static int take_option(struct command *command, int option, const char *argument
         return 0;
     case OPT_WHY:
         command->report.why = true;
+        return 0;
+    case OPT_EXACT:
+        command->report.exact = true;
         return 0;
     case OPT_NO_SACCT:
         command->no_sacct = true;
@@ -120,6 +125,7 @@ static int take_options(struct command *command, int argc, char **argv)
                                              { "why", no_argument, NULL, OPT_WHY },
                                              { "duplicates", no_argument, NULL, 'D' },
                                              { "no-sacct", no_argument, NULL, OPT_NO_SACCT },
+                                             { "exact", no_argument, NULL, OPT_EXACT },
                                              { "help", no_argument, NULL, 'h' },
                                              PFR_TABLE_OPTIONS,
                                              { 0 } };
@@ -309,6 +315,7 @@ static int show(struct command *command)
     struct pfr_metric_set judged = pfr_facts_judged();
     int r;
 
+    command->report.no_last = command->by >= BY_TASK;
     if (command->by != BY_VIEW) {
         r = pfr_table_open(&command->table, &command->style, columns_of(command->by),
                            format_of(command->by), stdout);
@@ -329,6 +336,10 @@ static int show(struct command *command)
     if (command->malformed)
         fprintf(stderr, "profres: %lld damaged or unfinished lines were passed over\n",
                 (long long)command->malformed);
+    if (command->report.inexact)
+        fprintf(stderr, "profres: --exact: of %d node%s the samples are not all there; percentiles "
+                "are from the histogram\n", command->report.inexact,
+                command->report.inexact == 1 ? "" : "s");
     return fflush(stdout) == 0 && all && r == 0 && command->unusable == 0 ? EXIT_SUCCESS
                                                                           : PFR_EXIT_FAILURE;
 }

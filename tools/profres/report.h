@@ -35,7 +35,9 @@ struct pfr_report {
     struct pfr_ink ink;
     struct pfr_sacct sacct;
     int64_t now;
-    bool admin, why;
+    bool admin, why, exact;
+    int inexact; /* nodes whose percentiles stay those of the histogram */
+    bool no_last; /* the ends of the series are not looked at: nobody asked for a verdict */
 };
 
 /*

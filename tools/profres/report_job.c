@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/cleanup.h"
+#include "common/judge/exact.h"
 #include "tools/profres/report.h"
 
 /* As long as this, and beginning alike: the directory of the job. */
@@ -44,13 +45,23 @@ static void judge_step(struct pfr_report *report, struct pfr_report_step *step)
 {
     pfr_facts_merge(&step->facts, step->nodes, step->node_count);
     pfr_sacct_complete(&report->sacct, &step->facts);
-    if (step->found) {
+    if (step->found && !report->no_last) {
         PFR_AUTO_FD dir = open(step->found->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
         step->has_last = dir >= 0 && pfr_last_load(&step->last, dir, telling_node(step)) > 0;
     }
     pfr_verdict_judge(&step->verdict, &step->facts, step->has_last ? &step->last : NULL,
                       report->now);
+}
+
+/* --exact: before anything is put together. */
+static void refine(struct pfr_report *report, struct pfr_facts *node,
+                   const struct pfr_found *found)
+{
+    PFR_AUTO_FD dir = found ? open(found->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+    if (dir < 0 || pfr_exact_load(node, dir) <= 0)
+        report->inexact++;
 }
 
 /* The nodes of a step are together already, as they were found. */
@@ -121,6 +132,8 @@ struct pfr_report_job *pfr_report_job_new(struct pfr_report *report, const struc
         pfr_report_job_free(job);
         return NULL;
     }
+    for (size_t i = 0; report->exact && i < count; i++)
+        refine(report, &job->nodes[i], find_step(finds, found, job->nodes[i].step));
     for (size_t i = 0; i < job->step_count; i++)
         judge_step(report, &job->steps[i]);
     judge_job(report, job);

@@ -157,22 +157,31 @@ static struct json_object *advice_json(const struct pfr_advice *advice)
     return object;
 }
 
+static void take_phase(const struct pfr_detail *phase, void *arg)
+{
+    struct json_object *row = json_object_new_object(), *measured = json_object_new_object();
+
+    add_text(row, "name", phase->name);
+    add_text(row, "node", phase->facts->node);
+    add_number(row, "rank", PFR_ITEMS, phase->rank);
+    add_number(row, "from", PFR_SECONDS, phase->from);
+    add_number(row, "to", PFR_SECONDS, phase->to);
+    if (phase->unended)
+        pfr_json_add(row, "unended", json_object_new_boolean(true));
+    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
+        add_number(measured, pfr_metrics[id].key, pfr_metrics[id].unit, phase->value[id]);
+    pfr_json_add(row, "measurements", measured);
+    json_object_array_add(arg, row);
+}
+
 static struct json_object *phases_json(const struct pfr_report_step *step)
 {
     struct json_object *array = json_object_new_array();
-    struct pfr_phase phases[PFR_PHASES_MAX];
-    int count = pfr_detail_phases(step->found, step->facts.node, phases);
+    int64_t malformed = 0;
 
-    for (int i = 0; i < count; i++) {
-        struct json_object *row = json_object_new_object();
-
-        add_text(row, "name", phases[i].name);
-        add_number(row, "from", PFR_SECONDS, phases[i].from);
-        add_number(row, "to", PFR_SECONDS, phases[i].to);
-        add_number(row, "cgroup_mem_sampled_peak", PFR_BYTES, phases[i].mem);
-        add_number(row, "cgroup_cpu_seconds", PFR_SECONDS, phases[i].cpu);
-        json_object_array_add(array, row);
-    }
+    for (size_t i = 0; i < step->node_count; i++)
+        pfr_detail_each(PFR_DETAIL_PHASE, step->found, &step->nodes[i], take_phase, array,
+                        &malformed);
     return array;
 }
 

@@ -210,6 +210,28 @@ static void view_io(const struct pfr_report *report, const struct pfr_facts *fac
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", line);
 }
 
+/* Whatever was measured of GPUs; none of it is there without one. */
+static void view_gpu(const struct pfr_report *report, const struct pfr_facts *facts)
+{
+    char line[LINE] = "", text[PFR_TEXT_SIZE];
+
+    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
+        int64_t value = pfr_facts_value(facts, (enum pfr_metric_id)id);
+
+        if (strncmp(pfr_metrics[id].key, "gpu_", 4) != 0 || !pfr_known(value))
+            continue;
+        append(line, "%s%s ", line[0] ? ", " : "", pfr_metrics[id].key);
+        if (pfr_metrics[id].unit == PFR_BYTES)
+            append(line, "%s", pfr_size_text(value, text));
+        else if (pfr_metrics[id].unit == PFR_SECONDS)
+            append(line, "%s", pfr_time_text(value, text));
+        else
+            append(line, "%.10g%s", (double)value / (double)pfr_unit_quantum(pfr_metrics[id].unit),
+                   pfr_metrics[id].unit == PFR_PERCENT ? " %" : "");
+    }
+    pfr_ink_say(&report->ink, PFR_TINT_NONE, "GPU", line);
+}
+
 /* What held it up, when it was something. */
 static void view_waits(const struct pfr_report *report, const struct pfr_facts *facts)
 {
@@ -347,24 +369,54 @@ static void view_parts(const struct pfr_report *report, const struct pfr_report_
                    job, true);
 }
 
+/* So many are shown; --by=phase has them all. */
+#define PHASES_SHOWN 12
+
+struct phases {
+    const struct pfr_report *report;
+    int count;
+};
+
+static void view_phase(const struct pfr_detail *phase, void *arg)
+{
+    struct phases *phases = arg;
+    int64_t peak = phase->value[PFR_CGROUP_MEM_PEAK];
+    int64_t sampled = phase->value[PFR_CGROUP_MEM_SAMPLED_PEAK];
+    int64_t cpu = phase->value[PFR_CGROUP_CPU_SECONDS], span = phase->to - phase->from;
+    char line[LINE] = "", text[PFR_TEXT_SIZE];
+
+    if (!pfr_known(phase->from) || phases->count++ >= PHASES_SHOWN)
+        return;
+    append(line, "%s: ", phase->name);
+    if (!pfr_known(phase->to) || span < 0)
+        append(line, "goes on");
+    else
+        append(line, "%s", pfr_time_text(span, text));
+    append(line, " from %s on", pfr_time_text(phase->from, text));
+    if (pfr_known(peak)) /* only when it rose in the phase */
+        append(line, ", %s at peak", pfr_size_text(peak, text));
+    else if (pfr_known(sampled))
+        append(line, ", %s at most when sampled", pfr_size_text(sampled, text));
+    if (pfr_known(cpu) && pfr_known(phase->to) && span > 0)
+        append(line, ", %s cores", pfr_cores_text(pfr_muldiv(cpu, 1000, span), text));
+    pfr_ink_say(&phases->report->ink, PFR_TINT_NONE, phases->count == 1 ? "phases" : "", line);
+}
+
 static void view_phases(const struct pfr_report *report, const struct pfr_report_job *job)
 {
-    for (size_t i = 0; i < job->step_count; i++) {
-        struct pfr_phase phases[PFR_PHASES_MAX];
-        int count = pfr_detail_phases(job->steps[i].found, job->steps[i].facts.node, phases);
+    struct phases phases = { report, 0 };
+    int64_t malformed = 0;
 
-        for (int k = 0; k < count; k++) {
-            char line[LINE] = "", from[PFR_TEXT_SIZE], took[PFR_TEXT_SIZE];
+    for (size_t i = 0; i < job->node_count; i++)
+        for (size_t k = 0; k < job->step_count; k++)
+            if (strcmp(job->steps[k].facts.step, job->nodes[i].step) == 0)
+                pfr_detail_each(PFR_DETAIL_PHASE, job->steps[k].found, &job->nodes[i], view_phase,
+                                &phases, &malformed);
+    if (phases.count > PHASES_SHOWN) {
+        char line[LINE] = "";
 
-            append(line, "%s: %s from %s on", phases[k].name,
-                   pfr_time_text(phases[k].to - phases[k].from, took),
-                   pfr_time_text(phases[k].from, from));
-            if (pfr_known(phases[k].mem))
-                append(line, ", %s at most", pfr_size_text(phases[k].mem, took));
-            if (pfr_known(phases[k].cpu))
-                append(line, ", %.2f s of CPU", (double)phases[k].cpu / 1e9);
-            pfr_ink_say(&report->ink, PFR_TINT_NONE, k ? "" : "phases", line);
-        }
+        append(line, "and %d more: see --by=phase", phases.count - PHASES_SHOWN);
+        pfr_ink_say(&report->ink, PFR_TINT_NONE, "", line);
     }
 }
 
@@ -438,6 +490,7 @@ void pfr_report_view(const struct pfr_report *report, const struct pfr_report_jo
     view_memory(report, facts);
     view_cores(report, facts);
     view_io(report, facts);
+    view_gpu(report, facts);
     view_waits(report, facts);
     view_counts(report, facts);
     view_phases(report, job);

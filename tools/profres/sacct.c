@@ -223,6 +223,23 @@ static bool ask(struct pfr_sacct *sacct, const char *list)
     return true;
 }
 
+/*
+ * Without a database: slurmctld knows a job for some minutes after its end. The
+ * format gives its fields the places that they have with sacct.
+ */
+static void ask_controller(struct pfr_sacct *sacct, int64_t job)
+{
+    char id[24];
+    const char *argv[] = { "squeue", "-h", "-t", "all", "-j", id, "-o",
+                           "%A|%u||%T|||%P|%a|%l|||%S|%e||||||", NULL };
+    PFR_AUTO_FREE char *text = NULL;
+
+    snprintf(id, sizeof(id), "%lld", (long long)job);
+    text = pfr_ask(argv, PFR_ASK_MS);
+    if (text)
+        pfr_sacct_parse(sacct, text);
+}
+
 /* The numbers from here on as a list, not more than suit a command line. */
 static size_t list_jobs(const int64_t *jobs, size_t count, char *list, size_t size)
 {
@@ -253,6 +270,10 @@ void pfr_sacct_load(struct pfr_sacct *sacct, const int64_t *jobs, size_t count)
         sacct->answered = ask(sacct, list);
         if (!sacct->answered)
             break; /* and will not the next time */
+    }
+    if (!sacct->count && count == 1 && pfr_known(jobs[0])) {
+        ask_controller(sacct, jobs[0]);
+        return;
     }
     if (!sacct->count)
         return;
@@ -299,6 +320,10 @@ void pfr_sacct_complete(const struct pfr_sacct *sacct, struct pfr_facts *facts)
         return;
     if (!pfr_known(facts->time_limit))
         facts->time_limit = row->time_limit;
+    if (!pfr_known(facts->job_start))
+        facts->job_start = row->start;
+    if (!pfr_known(facts->job_end))
+        facts->job_end = pfr_plus(facts->job_start, facts->time_limit);
     if (!facts->user[0])
         pfr_safe_text(row->user, facts->user, sizeof(facts->user));
     if (!facts->cluster[0])

@@ -270,10 +270,10 @@ static void print_delimited(const struct pfr_table *table, size_t i, const char 
         text += length;
         if (!pfr_safe_next(&text, delimiter, unit))
             break;
-        fputs(unit, table->out);
+        fputs_unlocked(unit, table->out);
     }
     if (i + 1 < table->count || table->style->form == PFR_TABLE_PARSABLE)
-        fputs(delimiter, table->out);
+        fputs_unlocked(delimiter, table->out);
 }
 
 static void print_cell(const struct pfr_table *table, size_t i, const char *text, bool cut)
@@ -288,14 +288,14 @@ static void print_header(const struct pfr_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         print_cell(table, i, table->chosen[i].column->name, true);
-    fputc('\n', table->out);
+    putc_unlocked('\n', table->out);
     for (size_t i = 0; table->style->form == PFR_TABLE_PLAIN && i < table->count; i++) {
         fputs(i ? " " : "", table->out);
         for (int k = abs(table->chosen[i].width); k > 0; k--)
             fputc('-', table->out);
     }
     if (table->style->form == PFR_TABLE_PLAIN)
-        fputc('\n', table->out);
+        putc_unlocked('\n', table->out);
 }
 
 int pfr_table_open(struct pfr_table *table, const struct pfr_table_style *style,
@@ -363,7 +363,7 @@ static void print_row(const struct pfr_table *table, const void *row)
             pfr_cell_format(column->kind, cell.number, table->style->units, !plain, number);
         print_cell(table, i, text ? cell.text : number, text);
     }
-    fputc('\n', table->out);
+    putc_unlocked('\n', table->out);
 }
 
 void pfr_table_row(struct pfr_table *table, const void *row)

@@ -17,6 +17,7 @@
 #include "common/base/parse.h"
 #include "common/judge/brief.h"
 #include "common/judge/verdict.h"
+#include "tools/profres/ink.h"
 #include "tools/profres/profres.h"
 #include "tools/profres/top/draw.h"
 #include "tools/profres/top/screen.h"
@@ -191,10 +192,23 @@ static bool has_waited_enough(const struct session *session, struct pfr_top_now 
 
 /* ---- the last word ---- */
 
-static void print_said(const struct pfr_said *said)
+static void say_lines(const struct pfr_ink *ink, const char *label, const struct pfr_said *said)
 {
     for (int i = 0; i < said->count; i++)
-        printf("              %s\n", said->line[i]);
+        pfr_ink_say(ink, PFR_TINT_NONE, i ? "" : label, said->line[i]);
+}
+
+static void say_judgement(const struct pfr_verdict *verdict)
+{
+    char line[PFR_SAY_SIZE + 32];
+    struct pfr_ink ink;
+
+    pfr_ink_init(&ink, stdout);
+    snprintf(line, sizeof(line), "%s: %s", pfr_verdict_name(verdict->id), verdict->headline);
+    pfr_ink_say(&ink, pfr_verdict_is_failure(verdict->id) ? PFR_TINT_BAD : PFR_TINT_NONE,
+                "verdict", line);
+    say_lines(&ink, "", &verdict->evidence);
+    say_lines(&ink, "you can", &verdict->user);
 }
 
 /* What became of it, in the words of the report: the files are as they will stay. */
@@ -221,9 +235,8 @@ static int say_verdict(const struct pfr_top *top)
     pfr_brief_print(stdout, &merged, found->dir, wall);
     pfr_verdict_judge(&verdict, &merged,
                       pfr_last_load(&last, dir, merged.node) > 0 ? &last : NULL, wall);
-    printf("  verdict     %s: %s\n", pfr_verdict_name(verdict.id), verdict.headline);
-    print_said(&verdict.evidence);
-    print_said(&verdict.user);
+    putchar('\n');
+    say_judgement(&verdict);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : PFR_EXIT_FAILURE;
 }
 

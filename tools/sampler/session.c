@@ -195,16 +195,21 @@ static void offer_living(struct pfr_session *session)
                           &session->window.sums[i].run);
 }
 
-static void close_window(struct pfr_session *session)
+/* The newest sample is the last of a window or a phase: it has the peaks since the one before. */
+static void end_span(struct pfr_session *session)
 {
     struct pfr_readings *readings = &session->window.readings;
+
+    if (readings->count)
+        pfr_cgroup_take_peaks(&session->cgroup, &readings->samples[readings->count - 1]);
+}
+
+static void close_window(struct pfr_session *session)
+{
     struct pfr_usage usage;
     int r;
 
-    /* of the last sample alone, for which they stand as a value of the window */
-    if (readings->count)
-        pfr_cgroup_take_peaks(&session->cgroup, PFR_SPAN_WINDOW,
-                              &readings->samples[readings->count - 1]);
+    end_span(session);
     pfr_oom_flush(session);
     r = pfr_window_close(&session->window, &session->run, &usage);
 
@@ -303,6 +308,7 @@ int64_t pfr_session_sample(struct pfr_session *session)
     uint64_t before = session->cost.ticks;
 
     take_sample(session);
+    end_span(session);
     return session->cost.ticks > before ? pfr_sample_stamp(&readings->samples[readings->count - 1])
                                         : 0;
 }
@@ -533,7 +539,7 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
         session->rusage_cpu += end->cpu;
     if (end->max_rss > session->rusage_max_rss)
         session->rusage_max_rss = end->max_rss;
-    take_sample(session);
+    pfr_session_sample(session);
     pfr_task_read_meter(session, (uint32_t)(task - session->tasks));
     pfr_task_ended(session, task);
     if (session->options.slurm)

@@ -26,7 +26,8 @@ static void put_text(FILE *out, const char *text)
 static void put_span(FILE *out, struct pfr_span span)
 {
     fputc_unlocked(',', out);
-    fwrite_unlocked(span.at, 1, span.length, out);
+    if (span.length)
+        fwrite_unlocked(span.at, 1, span.length, out);
 }
 
 static bool is_column(const struct pfr_export *export, int i)

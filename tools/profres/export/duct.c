@@ -205,7 +205,8 @@ static void add_from(struct json_object *object, const char *key, struct json_ob
 static struct json_object *exit_code(struct json_object *summary)
 {
     struct json_object *tasks = pfr_json_get(summary, "tasks");
-    size_t count = json_object_is_type(tasks, json_type_array) ? json_object_array_length(tasks) : 0;
+    bool some = json_object_is_type(tasks, json_type_array);
+    size_t count = some ? json_object_array_length(tasks) : 0;
     int64_t code = 0;
 
     for (size_t i = 0; i < count; i++) {

@@ -36,7 +36,8 @@ void pfr_feed_free(struct pfr_feed *feed);
 bool pfr_feed_is_of(const struct pfr_feed *feed, const struct pfr_found *found, const char *node);
 
 /* Hands on what is new. 1 there was something, 0 nothing, -errno. */
-int pfr_feed_read(struct pfr_feed *feed, struct pfr_export *export, const struct pfr_format *format);
+int pfr_feed_read(struct pfr_feed *feed, struct pfr_export *export,
+                  const struct pfr_format *format);
 
 /* The summary as it is now (json_object_put it), or NULL. */
 struct json_object *pfr_feed_summary(const struct pfr_feed *feed);

@@ -71,8 +71,12 @@ static void put_window(struct pfr_export *export, const struct pfr_export_source
             continue;
         if (!any)
             put_series(export, source, "profres");
-        fprintf(export->out, "%c%s=%.*s%s", any ? ',' : ' ', metric->key, (int)value.length,
-                value.at, whole ? "i" : "");
+        fputc_unlocked(any ? ',' : ' ', export->out);
+        fputs_unlocked(metric->key, export->out);
+        fputc_unlocked('=', export->out);
+        fwrite_unlocked(value.at, 1, value.length, export->out);
+        if (whole)
+            fputc_unlocked('i', export->out);
         any = true;
     }
     if (any)

@@ -85,14 +85,17 @@ struct pfr_panel *pfr_view_panel(struct pfr_view *view, enum pfr_panel_id id)
     return panel;
 }
 
-void pfr_view_note(struct pfr_view *view, const char *format, ...)
+void pfr_view_note(struct pfr_view *view, enum pfr_tone tone, const char *format, ...)
 {
+    struct pfr_note *note = &view->notes[view->note_count];
     va_list ap;
 
     if (view->note_count == PFR_NOTES_MAX)
         return;
+    view->note_count++;
+    note->tone = tone;
     va_start(ap, format);
-    vsnprintf(view->notes[view->note_count++], sizeof(view->notes[0]), format, ap);
+    vsnprintf(note->text, sizeof(note->text), format, ap);
     va_end(ap);
 }
 
@@ -245,7 +248,9 @@ static void add_allocation(struct pfr_view *view, const struct pfr_trace *trace)
 {
     const struct pfr_facts *facts = &trace->facts;
 
-    if (pfr_known(facts->mem_given))
+    /* most often the limit is what was allocated: then one line says it */
+    if (pfr_known(facts->mem_given) &&
+        facts->mem_given != pfr_facts_stats(facts, PFR_CGROUP_MEM_LIMIT)->last)
         add_bound(view, PFR_PANEL_MEMORY, "mem_given", "allocated by Slurm",
                   (double)facts->mem_given, 7);
     if (pfr_known(facts->cpus))
@@ -396,19 +401,43 @@ static void add_rank_heat(struct pfr_view *view, const struct pfr_trace *trace)
 static void add_notes(struct pfr_view *view, const struct pfr_trace *trace)
 {
     if (!trace->has_summary)
-        pfr_view_note(view, "there is no summary: the run may have been cut short");
+        pfr_view_note(view, PFR_TONE_BAD,
+                      "there is no summary: the run may have been cut short");
     else if (!trace->complete)
-        pfr_view_note(view, "INCOMPLETE: the profiler has not finished; this is what it had");
+        pfr_view_note(view, PFR_TONE_BAD,
+                      "INCOMPLETE: the profiler has not finished; this is what it had");
+    else if (pfr_known(trace->facts.pending) && trace->facts.pending > 0)
+        pfr_view_note(view, PFR_TONE_BAD, "%lld processes were still running when it was finished",
+                      (long long)trace->facts.pending);
     if (trace->torn)
-        pfr_view_note(view, "the last line of the series is cut off; it is left out");
+        pfr_view_note(view, PFR_TONE_BAD,
+                      "the last line of the series is cut off; it is left out");
     if (trace->malformed)
-        pfr_view_note(view, "%llu lines of the series could not be read and are left out",
+        pfr_view_note(view, PFR_TONE_BAD,
+                      "%llu lines of the series could not be read and are left out",
                       (unsigned long long)trace->malformed);
     if (trace->windows == 0)
-        pfr_view_note(view, "the series has no window yet: there is nothing to draw");
+        pfr_view_note(view, PFR_TONE_PLAIN,
+                      "the series has no window yet: there is nothing to draw");
     else if (trace->merged)
-        pfr_view_note(view, "%lld of %lld windows were merged: there lines are means or maxima of "
+        pfr_view_note(view, PFR_TONE_PLAIN,
+                      "%lld of %lld windows were merged: there, lines are means or maxima of "
                       "longer times", (long long)trace->merged, (long long)trace->windows);
+}
+
+void pfr_view_colour_phases(struct pfr_view *view)
+{
+    int names = 0;
+
+    for (size_t i = 0; i < view->moment_count; i++) {
+        struct pfr_moment *moment = &view->moments[i];
+        size_t same = 0;
+
+        while (same < i && strcmp(view->moments[same].text, moment->text) != 0)
+            same++;
+        if (moment->to > moment->from)
+            moment->colour = same < i ? view->moments[same].colour : names++ % 7;
+    }
 }
 
 /* That a task ended well, when all did, goes without saying. */
@@ -425,6 +454,7 @@ static void take_moments(struct pfr_view *view, struct pfr_trace *trace)
     }
     view->moments = trace->moments;
     view->moment_count = kept;
+    pfr_view_colour_phases(view);
     trace->moments = NULL;
     trace->moment_count = 0;
 }

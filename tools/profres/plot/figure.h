@@ -60,7 +60,10 @@ struct pfr_view {
     size_t moment_count;
     struct pfr_headline headlines[PFR_HEADLINES_MAX];
     size_t headline_count;
-    char notes[PFR_NOTES_MAX][160];
+    struct pfr_note {
+        enum pfr_tone tone;
+        char text[160];
+    } notes[PFR_NOTES_MAX];
     size_t note_count;
 };
 
@@ -96,13 +99,16 @@ void pfr_figure_fit(struct pfr_figure *figure, size_t points);
 
 struct pfr_stroke *pfr_panel_add(struct pfr_panel *panel, const char *key, const char *label);
 struct pfr_panel *pfr_view_panel(struct pfr_view *view, enum pfr_panel_id id);
-void pfr_view_note(struct pfr_view *view, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void pfr_view_note(struct pfr_view *view, enum pfr_tone tone, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void pfr_view_headline(struct pfr_view *view, enum pfr_tone tone, const char *name,
                        const char *value, const char *note);
 
 /* What stands above the panels, from the summary. */
 void pfr_view_headlines(struct pfr_view *view, const struct pfr_trace *trace, int64_t now);
+
+/* Phases of the same name have the same colour. */
+void pfr_view_colour_phases(struct pfr_view *view);
 
 /* Hides what is zero throughout, or what is not there to be seen at first. */
 void pfr_panel_settle(struct pfr_panel *panel);

@@ -121,9 +121,11 @@ static void weigh(struct parts *parts)
 
 static size_t buckets_for(const struct parts *parts, const struct part *part)
 {
+    size_t fair = 65536 / parts->count;
+
     if (part->own_view)
         return parts->count <= 4 ? 512 : 256;
-    return parts->count <= 256 ? 64 : 32;
+    return fair > 256 ? 256 : fair < 48 ? 48 : fair; /* thousands have to fit into memory */
 }
 
 /* ---- reading ---- */
@@ -267,7 +269,7 @@ int pfr_gather(struct pfr_figure *figure, const struct pfr_finds *finds, const c
         r = -ENOENT; /* each was complained of */
     choose_first(figure, parts.many_jobs);
     if (r == 0 && parts.count > VIEWS_MAX)
-        pfr_view_note(&figure->views[figure->first],
+        pfr_view_note(&figure->views[figure->first], PFR_TONE_PLAIN,
                       "%d of %zu have a view of their own, those with most memory; --node "
                       "chooses another", VIEWS_MAX, parts.count);
     if (r == 0)

@@ -122,6 +122,8 @@ static void put_moments(FILE *out, const struct pfr_view *view)
 
         fprintf(out, "%s{\"from\":%.3f,\"to\":%.3f,", i ? "," : "", moment->from, moment->to);
         put_member(out, "", "text", moment->text);
+        if (moment->to > moment->from)
+            fprintf(out, ",\"colour\":%d", moment->colour);
         fputs(moment->tone == PFR_TONE_BAD ? ",\"bad\":true}" : "}", out);
     }
     putc(']', out);
@@ -138,9 +140,8 @@ static void put_headlines(FILE *out, const struct pfr_view *view)
     }
     fputs("],\"notes\":[", out);
     for (size_t i = 0; i < view->note_count; i++) {
-        if (i)
-            putc(',', out);
-        pfr_escape_json(out, view->notes[i]);
+        put_member(out, i ? ",{" : "{", "text", view->notes[i].text);
+        fputs(view->notes[i].tone == PFR_TONE_BAD ? ",\"bad\":true}" : "}", out);
     }
     putc(']', out);
 }

@@ -273,8 +273,44 @@ static void add_totals(struct pfr_view *view, const struct many *many, const cha
         pfr_view_headline(view, PFR_TONE_PLAIN, "largest memory peak", size, note);
     }
     if (incomplete)
-        pfr_view_note(view, "INCOMPLETE: %zu of %zu %s; their profiler has not finished",
-                      incomplete, many->count, what);
+        pfr_view_note(view, PFR_TONE_BAD,
+                      "INCOMPLETE: %zu of %zu %s; their profiler has not finished", incomplete,
+                      many->count, what);
+}
+
+static bool has_phases(const struct pfr_trace *trace)
+{
+    for (size_t i = 0; i < trace->moment_count; i++)
+        if (trace->moments[i].to > trace->moments[i].from)
+            return true;
+    return false;
+}
+
+/* What went wrong on any of them, and of a step the phases of one: they are much the same. */
+static void add_moments(struct pfr_view *view, const struct many *many, bool phases)
+{
+    size_t room = 0, speaker = 0;
+
+    for (size_t i = 0; i < many->count; i++)
+        room += many->traces[i]->moment_count;
+    while (phases && speaker < many->count && !has_phases(many->traces[speaker]))
+        speaker++;
+    view->moments = room ? calloc(room, sizeof(*view->moments)) : NULL;
+    for (size_t i = 0; i < many->count && view->moments; i++)
+        for (size_t k = 0; k < many->traces[i]->moment_count; k++) {
+            const struct pfr_moment *moment = &many->traces[i]->moments[k];
+            bool phase = moment->to > moment->from;
+            struct pfr_moment *copy = &view->moments[view->moment_count];
+
+            if (phase ? !phases || i != speaker : moment->tone != PFR_TONE_BAD)
+                continue;
+            *copy = *moment;
+            if (!phase)
+                snprintf(copy->text, sizeof(copy->text), "%.40s: %.75s", many->names[i],
+                         moment->text);
+            if (++view->moment_count == PFR_MOMENTS_MAX)
+                return;
+        }
 }
 
 bool pfr_figure_add_overlay(struct pfr_figure *figure, const char *group, const char *what,
@@ -296,6 +332,8 @@ bool pfr_figure_add_overlay(struct pfr_figure *figure, const char *group, const 
     view->end = many.end;
     snprintf(view->command, sizeof(view->command), "%s", count ? traces[0]->command : "");
     add_totals(view, &many, what);
+    add_moments(view, &many, strcmp(what, "nodes") == 0);
+    pfr_view_colour_phases(view);
     for (size_t i = 0; i < pfr_plan_count; i++)
         if (pfr_plans[i].compared)
             add_compared(view, &pfr_plans[i], what, &many);

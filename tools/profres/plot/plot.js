@@ -214,7 +214,7 @@
   function drawMoments(entry, layer, x, height) {
     const [from, to] = range();
     let free = 0;
-    view().moments.forEach((moment, i) => {
+    view().moments.forEach((moment) => {
       if (moment.to < from || moment.from > to) return;
       const title = draw('title', {}, moment.text);
       if (moment.to === moment.from) {
@@ -224,10 +224,10 @@
       }
       const x1 = Math.max(x(moment.from), LEFT), x2 = Math.min(x(moment.to), entry.width - RIGHT);
       layer.append(draw('rect', { class: 'phase', x: x1, width: Math.max(x2 - x1, 1), y: entry.top,
-        height: height - entry.top, style: `fill:var(--c${i % 7})`, opacity: 0.07 }, title));
+        height: height - entry.top, style: `fill:${colour(moment)}`, opacity: 0.07 }, title));
       if (!entry.phases) return;
       layer.append(draw('rect', { x: x1, width: Math.max(x2 - x1, 1), y: 2, height: 14, rx: 3,
-        style: `fill:var(--c${i % 7})`, opacity: 0.3 }, title.cloneNode(true)));
+        style: `fill:${colour(moment)}`, opacity: 0.3 }, title.cloneNode(true)));
       if (x2 - x1 > 24 && x1 >= free) {
         const letters = Math.floor((x2 - x1 - 6) / 6);
         layer.append(draw('text', { class: 'phase-name', x: x1 + 4, y: 13 },
@@ -248,8 +248,9 @@
     }
     for (let i = Math.ceil(from / step - 1e-9); i * step <= to * (1 + 1e-9); i++)
       layer.append(draw('line', { class: 'grid', x1: x(i * step), x2: x(i * step),
-        y1: TOP, y2: height }), draw('text', { x: x(i * step), y: height + 16,
-        'text-anchor': 'middle' }, time(i * step, step)));
+        y1: TOP, y2: height }), draw('text', { class: 'time', y: height + 16,
+        x: Math.min(x(i * step), width - 2),
+        'text-anchor': x(i * step) > width - 40 ? 'end' : 'middle' }, time(i * step, step)));
   }
 
   function paint(entry) {
@@ -321,7 +322,7 @@
           make('td', {}, valueText(entry.panel, line, state.cursor)));
       });
     for (const moment of near(state.cursor))
-      rows.push(make('tr', {}, make('td', { colspan: 2 }, moment.text)));
+      rows.push(make('tr', {}, make('td', { colspan: 2, class: 'moment' }, moment.text)));
     tip.replaceChildren(make('div', { class: 'when' }, time(state.cursor, 0.1)),
       make('table', {}, ...rows));
     placeTip(clientX, clientY);
@@ -612,7 +613,7 @@
     document.querySelector('.command').textContent = now.command;
     document.getElementById('reset').disabled = true;
     document.getElementById('notes').replaceChildren(
-      ...now.notes.map((note) => make('li', {}, note)));
+      ...now.notes.map((note) => make('li', { class: note.bad ? 'bad' : '' }, note.text)));
     const parts = now.panels.map(panelOf);
     parts.push(...now.heats.map(heatOf));
     if (now.moments.length) parts.push(eventsOf(now.moments));

@@ -93,8 +93,10 @@ static void put_top(struct canvas *canvas, const struct pfr_figure *figure)
         canvas->y = 64;
     }
     for (size_t i = 0; i < view->note_count; i++) {
-        put_text(canvas, RIGHT, canvas->y + 12, "font-size=\"11\" fill=\"" BAD "\"",
-                 view->notes[i]);
+        put_text(canvas, RIGHT, canvas->y + 12,
+                 view->notes[i].tone == PFR_TONE_BAD ? "font-size=\"11\" fill=\"" BAD "\""
+                                                     : "font-size=\"11\" fill=\"" DIM "\"",
+                 view->notes[i].text);
         canvas->y += 16;
     }
     canvas->y += 8;
@@ -222,8 +224,10 @@ static void put_grid(const struct canvas *canvas, double top, const struct pfr_s
 
         put_rule(canvas, x, top, x, top + PANEL, "stroke=\"" RULE "\"");
         pfr_scale_time_text(i * time.step, time.step, text);
-        put_text(canvas, x, top + PANEL + 14,
-                 "font-size=\"10.5\" text-anchor=\"middle\" fill=\"" DIM "\"", text);
+        put_text(canvas, fmin(x, WIDTH - 2), top + PANEL + 14,
+                 x > WIDTH - 40 ? "font-size=\"10.5\" text-anchor=\"end\" fill=\"" DIM "\""
+                                : "font-size=\"10.5\" text-anchor=\"middle\" fill=\"" DIM "\"",
+                 text);
     }
 }
 
@@ -269,7 +273,7 @@ static void put_moments(const struct canvas *canvas, double top)
             fprintf(canvas->out,
                     "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"%s\" "
                     "fill-opacity=\"0.07\"/>\n",
-                    x, top, fmax(to - x, 1), PANEL, pfr_palette[i % 7]);
+                    x, top, fmax(to - x, 1), PANEL, pfr_palette[moment->colour]);
         else
             put_rule(canvas, x, top, x, top + PANEL,
                      moment->tone == PFR_TONE_BAD

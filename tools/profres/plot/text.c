@@ -188,7 +188,7 @@ void pfr_render_text(FILE *out, const struct pfr_figure *figure, const struct pf
         put_wrapped(out, name, text, columns);
     }
     for (size_t i = 0; i < view->note_count; i++)
-        put_wrapped(out, "  note: ", view->notes[i], columns);
+        put_wrapped(out, "  note: ", view->notes[i].text, columns);
     fputc('\n', out);
     for (size_t i = 0; i < view->panel_count; i++)
         put_panel(out, view, &view->panels[i], columns, ascii);

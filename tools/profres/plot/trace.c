@@ -417,6 +417,8 @@ void pfr_trace_release(struct pfr_trace *trace)
 
 void pfr_trace_slim(struct pfr_trace *trace)
 {
+    size_t kept = 0;
+
     for (size_t i = 0; i < pfr_plan_count; i++) {
         if (pfr_plans[i].compared)
             pfr_curve_shrink(&trace->curves[i], trace->buckets);
@@ -426,10 +428,12 @@ void pfr_trace_slim(struct pfr_trace *trace)
     forget_members(trace);
     free(trace->members);
     free(trace->tasks);
-    free(trace->moments);
     trace->members = trace->tasks = NULL;
-    trace->moments = NULL;
-    trace->task_count = trace->moment_count = 0;
+    trace->task_count = 0;
+    for (size_t i = 0; i < trace->moment_count; i++)
+        if (trace->moments[i].tone == PFR_TONE_BAD)
+            trace->moments[kept++] = trace->moments[i];
+    trace->moment_count = kept;
 }
 
 const struct pfr_curve *pfr_trace_curve(const struct pfr_trace *trace, const char *key)

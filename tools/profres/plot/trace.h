@@ -25,6 +25,7 @@ struct pfr_moment {
     enum pfr_tone tone;
     bool routine; /* a task that ended well */
     bool open;    /* a phase whose end is not known */
+    int colour;   /* of a phase: the same for all of its name */
     char text[120];
 };
 

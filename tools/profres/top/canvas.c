@@ -143,7 +143,8 @@ void pfr_canvas_bar(struct pfr_canvas *canvas, int row, int column, int width,
         int64_t rest = eighths - 8 * i;
 
         if (canvas->unicode)
-            set(canvas, row, column + 1 + i, style, rest >= 8 ? "█" : blocks[rest > 0 ? rest : 0]);
+            set(canvas, row, column + 1 + i, style,
+                rest >= 8 ? "█" : blocks[rest > 0 ? rest : 0]);
         else
             set(canvas, row, column + 1 + i, style, rest >= (i ? 4 : 1) ? "#" : ".");
     }

@@ -21,7 +21,7 @@ void pfr_top_node_free(struct pfr_top_node *node)
     if (!node)
         return;
     pfr_tail_release(&node->tail);
-    free(node->cmds);
+    pfr_top_cmds_release(&node->cmds);
     free(node->rows);
     free(node->tasks.list);
     free(node->name);
@@ -46,6 +46,14 @@ struct pfr_top_node *pfr_top_node_new(const char *name)
     return node;
 }
 
+/* A day is as long as anybody's, and can be added up. */
+static int64_t window_of(const struct pfr_top_node *node)
+{
+    return node->facts.window > 0 && node->facts.window <= 86400 * PFR_NS_PER_S
+               ? node->facts.window
+               : 10 * PFR_NS_PER_S;
+}
+
 /* The whole of it into the node; what cannot be read leaves the one before, to grow old. */
 static bool take_summary(struct pfr_top_node *node, const char *text, size_t length)
 {
@@ -61,6 +69,8 @@ static bool take_summary(struct pfr_top_node *node, const char *text, size_t len
     node->facts = facts;
     pfr_top_tasks_parse(&node->tasks, text, length,
                         pfr_known(before) && pfr_known(facts.written) ? facts.written - before : 0);
+    if (pfr_known(facts.elapsed))
+        pfr_top_cmds_parse(&node->cmds, text, length, facts.elapsed - 2 * window_of(node));
     return true;
 }
 
@@ -137,8 +147,7 @@ bool pfr_top_node_has_ended(const struct pfr_top_node *node)
 
 bool pfr_top_node_is_stale(const struct pfr_top_node *node, int64_t wall, int64_t monotonic)
 {
-    bool told = node->facts.window > 0 && node->facts.window <= 86400 * PFR_NS_PER_S;
-    int64_t patience = 2 * (told ? node->facts.window : 10 * PFR_NS_PER_S) + STALE_SLACK;
+    int64_t patience = 2 * window_of(node) + STALE_SLACK;
 
     if (pfr_top_node_has_ended(node) || !pfr_known(node->facts.written))
         return false;
@@ -168,11 +177,7 @@ int64_t pfr_top_node_peak(const struct pfr_top_node *node)
 
 const char *pfr_top_node_cmd(const struct pfr_top_node *node, const struct pfr_top_proc *process)
 {
-    for (size_t i = 0; node->cmds && i < PFR_TOP_CMDS; i++)
-        if (node->cmds[i].pid == process->pid && node->cmds[i].text[0] &&
-            node->cmds[i].start_ticks == process->start_ticks)
-            return node->cmds[i].text;
-    return NULL;
+    return pfr_top_cmds_get(&node->cmds, process->pid, process->start_ticks, process->comm);
 }
 
 const struct pfr_past *pfr_top_node_past(const struct pfr_top_node *node, int64_t slot)

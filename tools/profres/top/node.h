@@ -13,6 +13,7 @@
 
 #include "common/judge/facts.h"
 #include "common/record/json.h"
+#include "tools/profres/top/cmds.h"
 #include "tools/profres/top/tail.h"
 #include "tools/profres/top/tasks.h"
 
@@ -36,7 +37,7 @@ struct pfr_top_proc {
     int64_t pid, start_ticks;
     int64_t pdcpu, rss, threads, read, write;
     char state; /* the one seen most often */
-    char comm[64];
+    char comm[PFR_TOP_NAME];
 };
 
 /* The columns of a process row that are shown. */
@@ -51,15 +52,6 @@ enum pfr_top_column {
     PFR_TOP_WRITE,
     PFR_TOP_STAT,
     PFR_TOP_COLUMNS
-};
-
-/* Command lines as far as they are shown. */
-#define PFR_TOP_CMD 240
-#define PFR_TOP_CMDS 128
-
-struct pfr_top_cmd {
-    int64_t pid, start_ticks;
-    char text[PFR_TOP_CMD];
 };
 
 /* A measurement of the newest window, and where it is from. */
@@ -93,8 +85,7 @@ struct pfr_top_node {
     struct pfr_top_proc *rows;
     size_t row_count;
     struct pfr_past past[PFR_PAST_SLOTS];
-    struct pfr_top_cmd *cmds; /* a ring */
-    size_t cmd_next;
+    struct pfr_top_cmds cmds;
     int64_t malformed;
 };
 

@@ -65,9 +65,7 @@ static void forget(struct pfr_top_node *node)
     for (int i = 0; i < PFR_TOP_COLUMNS; i++)
         node->columns[i] = -1;
     node->row_count = 0;
-    node->cmd_next = 0;
-    if (node->cmds)
-        memset(node->cmds, 0, PFR_TOP_CMDS * sizeof(*node->cmds));
+    pfr_top_cmds_clear(&node->cmds);
     node->series_start = PFR_ABSENT;
     node->series_newer = false;
 }
@@ -289,29 +287,19 @@ static void take_rows(struct pfr_top_node *node, struct json_object *rows)
         return;
     node->rows = room;
     node->row_count = count;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         take_row(node, json_object_array_get_idx(rows, i), &node->rows[i]);
+        pfr_top_cmds_need(&node->cmds, node->rows[i].pid, node->rows[i].start_ticks);
+    }
 }
 
 static void take_cmd(struct pfr_top_node *node, struct json_object *line)
 {
     const char *text = json_object_get_string(pfr_json_get(line, "ps_cmd"));
-    struct pfr_top_cmd *cmd;
 
-    if (!text)
-        return;
-    if (!node->cmds)
-        node->cmds = calloc(PFR_TOP_CMDS, sizeof(*node->cmds));
-    if (!node->cmds)
-        return;
-    cmd = &node->cmds[node->cmd_next++ % PFR_TOP_CMDS];
-    cmd->pid = number_at(line, "pid", PFR_ITEMS);
-    cmd->start_ticks = number_at(line, "start_ticks", PFR_ITEMS);
-    snprintf(cmd->text, sizeof(cmd->text), "%s", text);
-    for (size_t i = 0; i < PFR_TOP_CMDS; i++) /* its older one */
-        if (&node->cmds[i] != cmd && node->cmds[i].pid == cmd->pid &&
-            node->cmds[i].start_ticks == cmd->start_ticks)
-            node->cmds[i].text[0] = '\0';
+    if (text)
+        pfr_top_cmds_add(&node->cmds, number_at(line, "pid", PFR_ITEMS),
+                         number_at(line, "start_ticks", PFR_ITEMS), text);
 }
 
 bool pfr_top_series_take(void *arg, const char *text, size_t length)
