@@ -189,7 +189,7 @@ static void sampler_that_gets_stuck(void **state)
     hook("exit");
     host_start_clock();
     await_line("closed\n");
-    assert_in_range(host.waited_ms + wait_of_srun(), 50, 99);
+    assert_in_range(host.waited_ms + wait_of_srun(), 30, 99);
 }
 
 /* One that takes all the time it is given each time: for all tasks together no more. */
