@@ -35,21 +35,25 @@ timed() {
     echo $((${EPOCHREALTIME/[^0-9]/} - begin))
 }
 
-# pair NAME ROUNDS SRUN-ARGUMENTS...: a row, with and without in turn
+# row NAME WITHOUT WITH: microseconds
 rows=
+row() {
+    awk -v name="$1" -v a="$2" -v b="$3" 'BEGIN {
+        printf "%-28s %9.1f ms %9.1f ms %+8.1f ms  x%.2f\n", name, a / 1000, b / 1000,
+            (b - a) / 1000, b / a }'
+    rows+="${rows:+,}{\"what\":\"$1\",\"bare_us\":$2,\"with_us\":$3}"
+}
+
+# pair NAME ROUNDS SRUN-ARGUMENTS...: a row, with and without in turn
 pair() {
-    local name=$1 count=$2 i bare with
+    local name=$1 count=$2 i
     shift 2
     : >"$programs/bare" && : >"$programs/with"
     for ((i = 0; i < count; i++)); do
         timed lab_srun "$@" >>"$programs/bare"
         timed lab_srun --profile-res "$@" >>"$programs/with"
     done
-    bare=$(median <"$programs/bare") with=$(median <"$programs/with")
-    printf '%-28s %9.1f ms %9.1f ms %+8.1f ms  x%.2f\n' "$name" \
-        "$(awk "BEGIN { print $bare / 1000 }")" "$(awk "BEGIN { print $with / 1000 }")" \
-        "$(awk "BEGIN { print ($with - $bare) / 1000 }")" "$(awk "BEGIN { print $with / $bare }")"
-    rows+="${rows:+,}{\"what\":\"$name\",\"bare_us\":$bare,\"with_us\":$with}"
+    row "$name" "$(median <"$programs/bare")" "$(median <"$programs/with")"
 }
 
 echo
@@ -58,64 +62,78 @@ lab_start nodes=4 spank="$spank" || { echo "no lab: $lab_why"; exit 1; }
 pair 'srun true' $rounds true
 pair 'srun -N4 -n8 true' $((rounds / 3)) -N4 -n8 true
 
-# many steps in one allocation, as a script would
+# many steps in one allocation, as a script would: the mean of each kind, in turn
 cat >"$lab_home/many.sh" <<EOF
 #!/bin/bash
-begin=\${EPOCHREALTIME/[^0-9]/}
-for ((i = 0; i < $steps; i++)); do srun \$OPTION true; done
-echo \$((\${EPOCHREALTIME/[^0-9]/} - begin)) >"\$RESULT"
+one() {
+    local begin=\${EPOCHREALTIME/[^0-9]/}
+    srun "\$@" true
+    took=\$((\${EPOCHREALTIME/[^0-9]/} - begin))
+}
+for ((i = 0; i < $steps; i++)); do
+    one && bare=\$((bare + took))
+    one --profile-res=quiet && with=\$((with + took))
+done
+echo "\$((bare / $steps)) \$((with / $steps))" >many
 EOF
 chmod 755 "$lab_home/many.sh"
-for option in '' --profile-res=quiet; do
-    result=$lab_home/many${option:+.with}
-    job=$(lab_sbatch --export="ALL,OPTION=$option,RESULT=$result" -o /dev/null "$lab_home/many.sh")
-    lab_wait_job "$job" 300
-done
-bare=$(cat "$lab_home/many") with=$(cat "$lab_home/many.with")
-awk -v n="$steps" -v a="$bare" -v b="$with" 'BEGIN {
-    printf "%-28s %9.1f ms %9.1f ms %+8.1f ms  x%.2f\n", n " steps in a row, each",
-        a / n / 1000, b / n / 1000, (b - a) / n / 1000, b / a }'
-rows+=",{\"what\":\"$steps steps\",\"bare_us\":$bare,\"with_us\":$with}"
+job=$(lab_sbatch -o /dev/null "$lab_home/many.sh")
+lab_wait_job "$job" 300
+read -r bare with <"$lab_home/many" && row "$steps steps in a row, each" "$bare" "$with"
+
+# a sampler that never answers: what all waits for it come to
+printf '#!/bin/sh\necho $$ >>%s\nexec sleep 60\n' "$lab_home/stuck" >"$programs/stuck"
+chmod 755 "$programs/stuck"
+lab_spank "${spank/sampler=*sampler /sampler=$programs/stuck }"
+pair 'srun true, sampler stuck' $((rounds / 3)) true
+unstuck() { # those end by themselves, after 10 s
+    local pid
+    while read -r pid; do ! lab_alive "$pid" || return; done <"$lab_home/stuck"
+}
+lab_until 15 unstuck
 lab_stop || echo "left behind: $lab_why"
 
 # the same 128 processes read once a second by slurmstepd and by us: CPU time
-stepd_cpu() { # the CPU ticks of the slurmstepd of step JOB.0
+stepd_of() { # JOB: the slurmstepd of its step 0
     local pid
     for pid in $(lab_stepds); do
-        grep -qa "slurmstepd: \[$1\.0\]" "/proc/$pid/cmdline" &&
-            awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$pid/stat"
+        ! grep -qa "slurmstepd: \[$1\.0\]" "/proc/$pid/cmdline" || echo "$pid"
     done
 }
-gather() { # FREQUENCY [--profile-res...]: ticks of slurmstepd over the step
-    local frequency=$1 client job
+keep_cpu() { # PID: keeps its newest CPU time in $cpu, in ns; true when it has gone
+    local now
+    now=$(cat "/proc/$1/task/"*/schedstat 2>/dev/null | awk '{ s += $1 } END { print s + 0 }')
+    [ "$now" -gt 0 ] || return 0
+    cpu=$now
+    return 1
+}
+job_runs() { job=$(lab_client squeue -h -t R -o %A) && [ -n "$job" ]; }
+has_stepd() { stepd=$(stepd_of "$job") && [ -n "$stepd" ]; }
+gather() { # SECONDS [--profile-res...]: $cpu of slurmstepd over the step, sampled so often
+    local frequency=$1 client
     shift
-    "${lab_user[@]}" srun --acctg-freq="task=$frequency" "$@" -J "gather$frequency" \
+    cpu=0
+    "${lab_user[@]}" srun --acctg-freq="task=$frequency" "$@" \
         "$programs/forker" -t "$seconds" 128 >/dev/null 2>&1 &
     client=$!
     lab_until 20 job_runs
-    job=$(lab_client squeue -h -o %A | head -n 1)
-    lab_until $((seconds + 20)) almost_over "$job" >/dev/null
-    ticks=$(cat "$programs/ticks" 2>/dev/null)
+    lab_until 20 has_stepd
+    lab_until $((seconds + 20)) keep_cpu "$stepd"
     wait $client
-    echo "${ticks:-0} $job"
 }
-job_runs() { [ -n "$(lab_client squeue -h -t R -o %A)" ]; }
-almost_over() { # keeps the newest reading until the step has gone
-    local now
-    now=$(stepd_cpu "$1")
-    [ -n "$now" ] || return 0
-    echo "$now" >"$programs/ticks"
-    return 1
-}
+complete() { [ "$(jq -r .state "$lab_home"/gather/0/*.json)" = COMPLETE ]; }
 if lab_start nodes=1 gather=linux spank="$spank"; then
-    read -r without _ < <(gather 0)
-    read -r every _ < <(gather 1)
-    read -r _ job < <(gather 0 --profile-res=quiet)
-    ours=$(jq '.sampler.cpu_seconds' "$lab_home/slurm-$job.profres/0/"*.json 2>/dev/null)
-    awk -v a="${without:-0}" -v b="${every:-0}" -v t="$(getconf CLK_TCK)" -v o="${ours:--}" -v s="$seconds" 'BEGIN {
-        printf "\n128 processes for %d s, CPU: jobacct_gather/linux at 1 s %.2f s in slurmstepd; profres %s s\n",
-            s, (b - a) / t, o }'
-    rows+=",{\"what\":\"128 processes\",\"seconds\":$seconds,\"jobacct_ticks\":$((${every:-0} - ${without:-0})),\"profres_cpu_seconds\":${ours:-null}}"
+    gather 30 # it cannot be turned off where memory is limited
+    without=$cpu
+    gather 1
+    every=$cpu
+    gather 30 --profile-res=dir=gather,quiet
+    lab_until 10 complete
+    ours=$(jq '.sampler.cpu_seconds' "$lab_home"/gather/0/*.json)
+    awk -v a="$without" -v b="$every" -v o="${ours:--}" -v s="$seconds" 'BEGIN {
+        printf "\n128 processes for %d s, CPU: jobacct_gather/linux at 1 s %.3f s in slurmstepd; profres %s s\n",
+            s, (b - a) / 1e9, o }'
+    rows+=",{\"what\":\"128 processes\",\"seconds\":$seconds,\"jobacct_ns\":$((every - without)),\"profres_cpu_seconds\":${ours:-null}}"
     lab_stop || echo "left behind: $lab_why"
 fi
 printf '{"slurm":[%s]}\n' "$rows" >"$out"
