@@ -131,7 +131,7 @@ for pair in first:0 second:1; do
 done
 take "slurm-$job.profres" batch .state "$same"
 is "... so is the batch step" "${got[*]}" "COMPLETE true"
-like "... the brief is the end of its output" "$(<"$lab_home/slurm-$job.out")" "*profres: $job.batch
+like "... the brief is the end of its output" "$(output "$job")" "*profres: $job.batch
   elapsed *exit 3*"
 nothing_left
 

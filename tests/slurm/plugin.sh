@@ -141,6 +141,15 @@ record() {
         "$top_srcdir/docs/matrix.json" "$work/record"
 }
 
+# output JOB: of a batch job. The plugin waits a moment only for the brief of the
+# batch step: on a slow machine it may miss it, and is asked again.
+output() {
+    settled
+    cat "$lab_home/slurm-$1.out"
+    [ "$lab_patience" = 1 ] || grep -q "^profres: $1.batch" "$lab_home/slurm-$1.out" ||
+        "$lab_dir/bin/profres" brief "$lab_home/slurm-$1.profres/batch"
+}
+
 # script NAME: standard input as an executable of the jobs' user
 script() {
     cat >"$lab_home/$1"

@@ -133,17 +133,12 @@ is "... each with the file of its node" "$(files "slurm-$job.profres" | tr ' ' '
 ok "... a step may have its own SPEC" is_true "slurm-$job.profres" 1 .info.interval_seconds==0.2
 ok "... the others have the job's" is_true "slurm-$job.profres" 3 .info.interval_seconds==1
 is "... its exit" "$(of "slurm-$job.profres" 0 '.tasks[0].exit')" 4
-# a job does not wait for its brief for longer than a tenth of a second
-if [ "$lab_patience" -gt 1 ] && ! grep -q "^profres: $job.batch" "$out"; then
-    skip 2 "this kernel is too slow for the brief of a job"
-else
-    like "... the job's brief is the end of its output" "$(sed '1,/the last line of the script/d' "$out")" \
+like "... the job's brief is the end of its output" "$(output "$job" | sed '1,/the last line of the script/d')" \
     "profres: $job.batch
   elapsed *exit 3
 *files * $lab_home/slurm-$job.profres/batch*"
-    is "... each step's before it, but of a quiet one" "$(sed -n 's/^profres: //p' "$out" | sort | tr '\n' ' ')" \
-        "$job.0 $job.3 $job.4 $job.batch "
-fi
+is "... each step's before it, but of a quiet one" "$(output "$job" | sed -n 's/^profres: //p' | sort | tr '\n' ' ')" \
+    "$job.0 $job.3 $job.4 $job.batch "
 
 job=$(lab_sbatch --profile-res=quiet --array=1-2 --wrap 'srun sleep 0.2')
 lab_wait_job "$job"
@@ -176,7 +171,7 @@ EOF
 use_plugin sampler="$lab_home/late.sh"
 job=$(lab_sbatch --profile-res --wrap 'sleep 1; exit 5')
 lab_wait_job "$job"
-like "late at the start: the job's brief is there" "$(cat "$lab_home/slurm-$job.out")" "profres: $job.batch
+like "late at the start: the job's brief is there" "$(output "$job")" "profres: $job.batch
   elapsed *exit 5*"
 lab_srun --profile-res=dir=late sh -c 'exit 6' 2>err
 is "later than the end: the status is the job's" $? 6
