@@ -68,10 +68,8 @@ static void take_values(struct pfr_scan *scan, struct exact *exact, size_t which
     bool rate = pfr_metrics[keys[which]].derive == PFR_RATE;
     int64_t value;
 
-    if (!pfr_scan_enter(scan, '[')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '['))
         return;
-    }
     for (int i = 0; pfr_scan_element(scan); i++) {
         bool known = pfr_scan_number(scan, pfr_unit_quantum(pfr_metrics[keys[which]].unit),
                                      &value);
@@ -88,10 +86,8 @@ static void take_values(struct pfr_scan *scan, struct exact *exact, size_t which
 static void take_times(struct pfr_scan *scan, struct exact *exact)
 {
     exact->count = 0;
-    if (!pfr_scan_enter(scan, '[')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '['))
         return;
-    }
     while (pfr_scan_element(scan))
         if (exact->count < SAMPLES_MAX &&
             pfr_scan_number(scan, PFR_NS_PER_S, &exact->times[exact->count]))
@@ -102,10 +98,8 @@ static void take_samples(struct pfr_scan *scan, struct exact *exact)
 {
     struct pfr_span key;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &key)) {
         size_t i = 0;
 

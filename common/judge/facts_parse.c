@@ -38,10 +38,8 @@ static void take_command(struct pfr_scan *scan, char *text, size_t size)
 {
     size_t used = 0;
 
-    if (!pfr_scan_enter(scan, '[')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '['))
         return;
-    }
     while (pfr_scan_element(scan)) {
         if (used && used + 1 < size)
             text[used++] = ' ';
@@ -76,10 +74,8 @@ static void take_allocation(struct pfr_scan *scan, struct pfr_facts *facts)
     };
     struct pfr_span key;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &key)) {
         size_t i = 0, k = 0;
 
@@ -110,10 +106,8 @@ static void take_info(struct pfr_scan *scan, struct pfr_facts *facts)
 {
     struct pfr_span key;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &key)) {
         if (pfr_span_is(key, "job"))
             take_name(scan, facts->job, sizeof(facts->job));
@@ -155,10 +149,8 @@ static void take_stats(struct pfr_scan *scan, enum pfr_metric_id id, struct pfr_
     struct pfr_span key;
     size_t next = 0;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &key)) {
         size_t tried = 0;
 
@@ -195,10 +187,8 @@ static void take_measurements(struct pfr_scan *scan, struct pfr_facts *facts,
     enum pfr_metric_id next = PFR_PID_END, id;
     struct pfr_span key;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &key)) {
         id = find_from(next, key);
         if (id == PFR_METRIC_NONE || (wanted && !pfr_metric_set_has(wanted, id)))
@@ -221,10 +211,8 @@ static void take_totals(struct pfr_scan *scan, struct pfr_facts *facts)
     struct pfr_span key;
     int64_t value;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &key)) {
         enum pfr_metric_id id = find_from(PFR_CGROUP_MEM_PEAK, key);
         struct pfr_stats *stats;
@@ -304,10 +292,8 @@ static void take_task(struct pfr_scan *scan, struct pfr_facts *facts)
 
 static void take_tasks(struct pfr_scan *scan, struct pfr_facts *facts)
 {
-    if (!pfr_scan_enter(scan, '[')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '['))
         return;
-    }
     facts->tasks = facts->tasks_ended = facts->tasks_failed = 0;
     while (pfr_scan_element(scan)) {
         if (pfr_scan_enter(scan, '{'))
@@ -327,10 +313,8 @@ static void take_numbers(struct pfr_scan *scan, const struct wanted *wanted, siz
 {
     struct pfr_span key;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &key)) {
         size_t i = 0;
 

@@ -53,10 +53,8 @@ static void take_columns(struct pfr_scan *scan, struct columns *columns)
 {
     struct pfr_span name;
 
-    if (!pfr_scan_enter(scan, '[')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '['))
         return;
-    }
     for (int i = 0; pfr_scan_element(scan); i++) {
         if (!pfr_scan_span(scan, &name))
             continue;
@@ -113,10 +111,8 @@ static void take_movement(struct pfr_scan *scan, struct movement *movement)
     struct pfr_span key;
     int64_t value;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &key)) {
         if (pfr_span_is(key, "cgroup_cpu_seconds") || pfr_span_is(key, "ps_cpu_seconds_total")) {
             if (pfr_scan_number(scan, PFR_NS_PER_S, &value) &&
@@ -200,10 +196,8 @@ static void rank(struct pfr_last_process *list, int *count, int most,
 
 static void take_victims(struct pfr_scan *scan, struct pfr_last *last)
 {
-    if (!pfr_scan_enter(scan, '[')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '['))
         return;
-    }
     while (pfr_scan_element(scan)) {
         struct pfr_last_process gone = { PFR_ABSENT, PFR_ABSENT, PFR_ABSENT, "" };
         struct pfr_span key;
@@ -317,10 +311,8 @@ static void take_samples(struct pfr_scan *scan, struct pfr_last *last)
     struct pfr_span key;
     int place = -1;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &key)) {
         size_t i = 0;
         int found;
@@ -363,10 +355,8 @@ static void take_states(struct pfr_scan *scan, struct pfr_last *last)
     struct pfr_span code;
     int64_t count;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &code))
         if (pfr_scan_number(scan, 1, &count))
             add_state(last, code, count);
@@ -375,10 +365,8 @@ static void take_states(struct pfr_scan *scan, struct pfr_last *last)
 static void take_processes(struct pfr_scan *scan, const struct columns *columns,
                            struct pfr_last *last)
 {
-    if (!pfr_scan_enter(scan, '[')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '['))
         return;
-    }
     while (pfr_scan_element(scan)) {
         struct pfr_last_process process = { PFR_ABSENT, PFR_ABSENT, PFR_ABSENT, "" };
 

@@ -543,3 +543,11 @@ bool pfr_scan_done(struct pfr_scan *scan)
 {
     return next(scan) == '\0' && scan->p == scan->end && !scan->bad;
 }
+
+bool pfr_scan_into(struct pfr_scan *scan, char bracket)
+{
+    if (pfr_scan_enter(scan, bracket))
+        return true;
+    pfr_scan_skip(scan);
+    return false;
+}

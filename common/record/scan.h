@@ -39,6 +39,9 @@ char pfr_scan_peek(struct pfr_scan *scan);
 /* Into an object or an array; false, and nothing moved, when it is something else. */
 bool pfr_scan_enter(struct pfr_scan *scan, char bracket);
 
+/* The same, but something else is passed over: it is not what was looked for. */
+bool pfr_scan_into(struct pfr_scan *scan, char bracket);
+
 /*
  * The next member of the object that was entered: its key, and the scanner
  * stands at its value, which has to be taken or skipped. False behind the last.

@@ -10,7 +10,8 @@
 #   vm_run KIND SCRIPT ARG...
 #       runs SCRIPT in there as root; its output comes to stdout when it is
 #       over, its exit status is returned; 124: it took longer than
-#       $vm_seconds, 125: the kernel did not come up, $vm_why says why
+#       $vm_seconds, 125: the kernel did not come up, 126: it went down before
+#       the script was over; $vm_why says why
 #   vm_test KIND SCRIPT ARG...
 #       the same for a test in TAP, and the end of the shell
 #   vm_slurm KIND NAME...
@@ -147,6 +148,8 @@ vm_run() {
     unset 'started[-1]'
     [ ! -e "$vm_box/output" ] || cat "$vm_box/output"
     [ ! -e "$vm_box/status" ] || return "$(cat "$vm_box/status")"
+    vm_why="it ended before its script did: $(tail -n 1 "$vm_box/console" | tr -d '\r')"
+    [ ! -e "$vm_box/booted" ] || return 126
     vm_why="no kernel came up: $(tail -n 1 "$vm_box/console" | tr -d '\r')"
     return 125
 }
@@ -162,6 +165,7 @@ vm_test() {
     cp "$vm_box"/record-*.json "$vm_records" 2>/dev/null
     case $status in
     124) echo "Bail out! $1 still ran after $vm_seconds s" ;;
+    126) echo "Bail out! $vm_why" ;;
     125) echo "1..0 # SKIP $vm_why" && exit 0 ;;
     esac
     exit "$status"

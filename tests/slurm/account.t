@@ -5,11 +5,7 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/slurm/lab.sh"
 . "$top_srcdir/tests/slurm/plugin.sh"
-if ! have_plugin || ! lab_available dbd; then
-    echo "1..0 # SKIP $lab_why; packages: $(lab_packages dbd)"
-    exit 0
-fi
-cd "$work" || exit 1
+need_plugin dbd
 start dbd=yes freq=1 KillWait=1
 
 script work.sh <<'EOS'

@@ -7,11 +7,7 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/slurm/lab.sh"
 . "$top_srcdir/tests/slurm/plugin.sh"
-if ! have_plugin; then
-    echo "1..0 # SKIP $lab_why; packages: $(lab_packages)"
-    exit 0
-fi
-cd "$work" || exit 1
+need_plugin
 start cpus=2 memory=800 KillWait=1
 self
 node=${lab_nodes[0]}
@@ -135,7 +131,7 @@ for pair in first:0 second:1; do
 done
 take "slurm-$job.profres" batch .state "$same"
 is "... so is the batch step" "${got[*]}" "COMPLETE true"
-like "... the brief is the end of its output" "$(<"$lab_home/slurm-$job.out")" "*profres: $job.batch
+like "... the brief is the end of its output" "$(output "$job")" "*profres: $job.batch
   elapsed *exit 3*"
 nothing_left
 

@@ -6,11 +6,7 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/slurm/lab.sh"
 . "$top_srcdir/tests/slurm/plugin.sh"
-if ! have_plugin; then
-    echo "1..0 # SKIP $lab_why; packages: $(lab_packages)"
-    exit 0
-fi
-cd "$work" || exit 1
+need_plugin
 mounted=()
 unmount() {
     local dir

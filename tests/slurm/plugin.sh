@@ -35,6 +35,15 @@ have_plugin() {
     type -P jq >/dev/null && lab_why=
 }
 
+# need_plugin [dbd]: else the test is skipped; in the directory of the test
+need_plugin() {
+    if ! have_plugin || ! lab_available "$@"; then
+        echo "1..0 # SKIP $lab_why; packages: $(lab_packages "$@")"
+        exit 0
+    fi
+    cd "$work" || exit 1
+}
+
 # samplers: pids of those of the lab
 samplers() {
     local pid
@@ -130,6 +139,15 @@ record() {
         ($now.present - $before.present | map("+" + .)) + ($before.present - $now.present | map("-" + .))
         | join(" ") else "new: \($now.cgroup), Linux \($now.kernel), Slurm \($now.slurm)" end' \
         "$top_srcdir/docs/matrix.json" "$work/record"
+}
+
+# output JOB: of a batch job. The plugin waits a moment only for the brief of the
+# batch step: on a slow machine it may miss it, and is asked again.
+output() {
+    settled
+    cat "$lab_home/slurm-$1.out"
+    [ "$lab_patience" = 1 ] || grep -q "^profres: $1.batch" "$lab_home/slurm-$1.out" ||
+        "$lab_dir/bin/profres" brief "$lab_home/slurm-$1.profres/batch"
 }
 
 # script NAME: standard input as an executable of the jobs' user

@@ -6,11 +6,7 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/slurm/lab.sh"
 . "$top_srcdir/tests/slurm/plugin.sh"
-if ! have_plugin; then
-    echo "1..0 # SKIP $lab_why; packages: $(lab_packages)"
-    exit 0
-fi
-cd "$work" || exit 1
+need_plugin
 
 scripts() {
     self
@@ -137,11 +133,11 @@ is "... each with the file of its node" "$(files "slurm-$job.profres" | tr ' ' '
 ok "... a step may have its own SPEC" is_true "slurm-$job.profres" 1 .info.interval_seconds==0.2
 ok "... the others have the job's" is_true "slurm-$job.profres" 3 .info.interval_seconds==1
 is "... its exit" "$(of "slurm-$job.profres" 0 '.tasks[0].exit')" 4
-like "... the job's brief is the end of its output" "$(sed '1,/the last line of the script/d' "$out")" \
+like "... the job's brief is the end of its output" "$(output "$job" | sed '1,/the last line of the script/d')" \
     "profres: $job.batch
   elapsed *exit 3
 *files * $lab_home/slurm-$job.profres/batch*"
-is "... each step's before it, but of a quiet one" "$(sed -n 's/^profres: //p' "$out" | sort | tr '\n' ' ')" \
+is "... each step's before it, but of a quiet one" "$(output "$job" | sed -n 's/^profres: //p' | sort | tr '\n' ' ')" \
     "$job.0 $job.3 $job.4 $job.batch "
 
 job=$(lab_sbatch --profile-res=quiet --array=1-2 --wrap 'srun sleep 0.2')
@@ -175,7 +171,7 @@ EOF
 use_plugin sampler="$lab_home/late.sh"
 job=$(lab_sbatch --profile-res --wrap 'sleep 1; exit 5')
 lab_wait_job "$job"
-like "late at the start: the job's brief is there" "$(cat "$lab_home/slurm-$job.out")" "profres: $job.batch
+like "late at the start: the job's brief is there" "$(output "$job")" "profres: $job.batch
   elapsed *exit 5*"
 lab_srun --profile-res=dir=late sh -c 'exit 6' 2>err
 is "later than the end: the status is the job's" $? 6
@@ -297,7 +293,8 @@ job=$(lab_sbatch --profile-res=quiet --wrap 'SLURM_PROFILE_RES=x srun --profile-
 lab_wait_job "$job"
 like "in a batch job only that step fails" "$(cat "$lab_home/slurm-$job.out")" "*'rubbish' is not a word*1"
 
-# --- 50 steps in a row ---
+# --- 50 steps in a row; in a slow lab fewer ---
+many=$((50 / lab_patience))
 # fds NAME: how many a daemon has open
 fds() { find "/proc/${lab_pid[slurmd.${lab_nodes[0]}]}/fd" -mindepth 1 | wc -l; }
 lab_srun --profile-res=dir=warm,quiet sleep 0.2
@@ -305,12 +302,12 @@ clean
 had=$(fds)
 processes=$(lab_processes | wc -l)
 begin=$(lab_clock)
-job=$(lab_sbatch --profile-res=quiet,dir=fifty --wrap 'for i in $(seq 50); do srun --overlap true; done')
-ok "50 steps in a row end" lab_wait_job "$job" 60
+job=$(lab_sbatch --profile-res=quiet,dir=fifty --wrap "for i in \$(seq $many); do srun --overlap true; done")
+ok "$many steps in a row end" lab_wait_job "$job" 60
 echo "# in $(($(lab_clock) - begin)) ms"
 ok "... the nodes are idle, no cgroup, no sampler" clean
 # on a busy node a sampler may be late for such a short step: then there are the totals
-is "... each was measured" "$(find "$lab_home/fifty" -name '*.json' -exec dirname {} + | sort -u | wc -l)" 51
+is "... each was measured" "$(find "$lab_home/fifty" -name '*.json' -exec dirname {} + | sort -u | wc -l)" $((many + 1))
 is "... and nothing is half done" "$(find "$lab_home/fifty" -name '*.json' -exec jq -r .state {} + | grep -vcx -e COMPLETE -e LOST)" 0
 is "... slurmd has no more files open" "$(fds)" "$had"
 is "... no temporary file is left" "$(find "$lab_home" -name '.*.tmp')" ""
@@ -323,7 +320,7 @@ ok "killed for memory: a status of its own" test $status -ne 0
 ok "... the kills are counted" is_true oom 0 '.measurements.cgroup_oom_kills.total >= 1
     and .totals_at_exit.cgroup_oom_kills >= 1 and .tasks[0].cgroup_oom_kills >= 1'
 near "... the peak is the limit" "$(of oom 0 .measurements.cgroup_mem_peak.max)" $((40 << 20)) 2000000
-like "... the summary says so" "$(said oom 0)" "*  OOM *killed: out of memory*"
+like "... the summary says so" "$(said oom 0)" "*  OOM *killed: *"
 lab_srun --mem=40M --profile-res=dir=oom2 ./tail.sh 2>err
 is "the task itself is killed" "$(of oom2 0 '.tasks[0] | [.signal, .cgroup_oom_kills] | tostring')" "[9,1]"
 
@@ -362,9 +359,9 @@ ok "... of which the part that no sample saw is shown" is_true many 0 \
 near "... the rest is that of the processes" "$(of many 0 '.measurements | .ps_cpu_seconds_total.total + .cgroup_cpu_unattributed_seconds.total')" \
     "$(of many 0 .measurements.cgroup_cpu_seconds.total)" 0.03
 ok "nothing is left of all these" clean
-valid 50 '*/*.jsonl' check series
-valid 50 '*/*.jsonl' agree
-valid 50 '*/*.json' check summary
+valid "$many" '*/*.jsonl' check series
+valid "$many" '*/*.jsonl' agree
+valid "$many" '*/*.json' check summary
 valid 1 '*/*.lost.json' check summary
 lab_stop
 is "the lab ends with nothing left" "$?:$lab_why" 0:

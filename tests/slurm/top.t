@@ -5,12 +5,8 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/slurm/lab.sh"
 . "$top_srcdir/tests/slurm/plugin.sh"
-if ! have_plugin; then
-    echo "1..0 # SKIP $lab_why; packages: $(lab_packages)"
-    exit 0
-fi
+need_plugin
 plan 18
-cd "$work" || exit 1
 start nodes=2 cpus=4 KillWait=1
 
 # The nodes of the lab are on one machine: by their own names, in one directory.

@@ -58,10 +58,8 @@ static void take_states(struct pfr_scan *scan, struct pfr_detail *row)
     struct pfr_span code;
     int64_t count;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &code)) {
         size_t used = strlen(row->states);
 
@@ -89,10 +87,8 @@ static void take_metrics(struct pfr_scan *scan, struct pfr_detail *row)
 {
     struct pfr_span key;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &key))
         take_metric(scan, key, row);
 }
@@ -139,10 +135,8 @@ static void take_object(struct pfr_scan *scan, struct source *source)
 
 static void take_array(struct pfr_scan *scan, struct source *source)
 {
-    if (!pfr_scan_enter(scan, '[')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '['))
         return;
-    }
     while (pfr_scan_element(scan)) {
         if (pfr_scan_enter(scan, '{'))
             take_object(scan, source);

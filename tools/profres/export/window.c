@@ -40,10 +40,8 @@ static void scan_measurements(struct pfr_scan *scan, struct pfr_export_window *w
     struct pfr_span key;
     int next = 0;
 
-    if (!pfr_scan_enter(scan, '{')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '{'))
         return;
-    }
     while (pfr_scan_member(scan, &key)) {
         int at = find_key(key, next);
 

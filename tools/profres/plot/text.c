@@ -66,7 +66,7 @@ static void put_wrapped(FILE *out, const char *first, const char *text, int colu
 static void put_legend(FILE *out, const struct pfr_panel *panel, const struct pfr_stroke *chief,
                        int columns)
 {
-    int used = columns;
+    int used = 0; /* of the line that is being written */
 
     for (size_t i = 0; i < panel->count; i++) {
         const struct pfr_stroke *line = &panel->lines[i];
@@ -77,11 +77,13 @@ static void put_legend(FILE *out, const struct pfr_panel *panel, const struct pf
             continue;
         pfr_scale_text(panel->axis, high->v, most);
         snprintf(text, sizeof(text), "%s %s", line->label, most);
-        if (used + (int)strlen(text) + 2 > columns)
-            used = fprintf(out, "%s%*s", used < columns ? "\n" : "", INDENT, "");
-        used += fprintf(out, "%s%s", used > INDENT + 1 ? "; " : "", text);
+        if (used > 0 && used + 2 + (int)strlen(text) > columns) {
+            fputc('\n', out);
+            used = 0;
+        }
+        used += used > 0 ? fprintf(out, "; %s", text) : fprintf(out, "%*s%s", INDENT, "", text);
     }
-    if (used < columns)
+    if (used > 0)
         fputc('\n', out);
 }
 

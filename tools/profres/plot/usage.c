@@ -346,10 +346,8 @@ static void take_row(struct pfr_trace *trace, const struct pfr_usage_shape *shap
     char name[32] = "";
     struct pfr_member *member, *task;
 
-    if (!pfr_scan_enter(scan, '[')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '['))
         return;
-    }
     for (int column = 0; pfr_scan_element(scan); column++) {
         bool number = pfr_scan_peek(scan) == '0';
 

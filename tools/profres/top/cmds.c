@@ -91,10 +91,8 @@ static void parse_process(struct pfr_top_cmds *cmds, struct pfr_scan *scan, int6
 
 static void parse_top(struct pfr_top_cmds *cmds, struct pfr_scan *scan, int64_t since)
 {
-    if (!pfr_scan_enter(scan, '[')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '['))
         return;
-    }
     while (pfr_scan_element(scan)) {
         if (pfr_scan_enter(scan, '{'))
             parse_process(cmds, scan, since);

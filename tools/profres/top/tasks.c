@@ -56,10 +56,8 @@ static void take_tasks(struct pfr_scan *scan, struct pfr_top_tasks *tasks)
 {
     size_t room = 0;
 
-    if (!pfr_scan_enter(scan, '[')) {
-        pfr_scan_skip(scan);
+    if (!pfr_scan_into(scan, '['))
         return;
-    }
     while (pfr_scan_element(scan)) {
         if (!make_room(tasks, &room) || !pfr_scan_enter(scan, '{'))
             pfr_scan_skip(scan);
