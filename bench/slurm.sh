@@ -94,27 +94,26 @@ lab_until 15 unstuck
 lab_stop || echo "left behind: $lab_why"
 
 # the same 128 processes read once a second by slurmstepd and by us: CPU time
-stepd_of() { # JOB: the slurmstepd of its step 0
-    local pid
-    for pid in $(lab_stepds); do
-        ! grep -qa "slurmstepd: \[$1\.0\]" "/proc/$pid/cmdline" || echo "$pid"
+has_stepd() { # $stepd is the slurmstepd of the job's step 0: not a fork of it, it has a task
+    for stepd in $(lab_stepds); do
+        ! grep -qa "slurmstepd: \[$job\.0\]" "/proc/$stepd/cmdline" ||
+            ! pgrep -P "$stepd" -x forker >/dev/null || return 0
     done
-}
-keep_cpu() { # PID: keeps its newest CPU time in $cpu, in ns; true when it has gone
-    local now
-    now=$(cat "/proc/$1/task/"*/schedstat 2>/dev/null | awk '{ s += $1 } END { print s + 0 }')
-    [ "$now" -gt 0 ] || return 0
-    cpu=$now
     return 1
 }
+keep_cpu() { # PID: keeps the newest CPU time of its thread that gathers in $cpu, in ns; true when it has gone
+    local thread now=0
+    for thread in "/proc/$1/task/"*; do
+        [ "$(cat "$thread/comm" 2>/dev/null)" != acctg ] || read -r now _ <"$thread/schedstat"
+    done 2>/dev/null
+    [ "$now" -gt "$cpu" ] && cpu=$now
+    [ ! -e "/proc/$1/task" ]
+}
 job_runs() { job=$(lab_client squeue -h -t R -o %A) && [ -n "$job" ]; }
-has_stepd() { stepd=$(stepd_of "$job") && [ -n "$stepd" ]; }
-gather() { # SECONDS [--profile-res...]: $cpu of slurmstepd over the step, sampled so often
-    local frequency=$1 client
-    shift
+gather() { # [--profile-res...]: $cpu of slurmstepd's gathering over the step
+    local client
     cpu=0
-    "${lab_user[@]}" srun --acctg-freq="task=$frequency" "$@" \
-        "$programs/forker" -t "$seconds" 128 >/dev/null 2>&1 &
+    "${lab_user[@]}" srun "$@" "$programs/forker" -t "$seconds" 128 >/dev/null 2>&1 &
     client=$!
     lab_until 20 job_runs
     lab_until 20 has_stepd
@@ -122,18 +121,14 @@ gather() { # SECONDS [--profile-res...]: $cpu of slurmstepd over the step, sampl
     wait $client
 }
 complete() { [ "$(jq -r .state "$lab_home"/gather/0/*.json)" = COMPLETE ]; }
-if lab_start nodes=1 gather=linux spank="$spank"; then
-    gather 30 # it cannot be turned off where memory is limited
-    without=$cpu
-    gather 1
-    every=$cpu
-    gather 30 --profile-res=dir=gather,quiet
+if lab_start nodes=1 gather=linux freq=1 spank="$spank"; then
+    gather --profile-res=dir=gather,quiet
     lab_until 10 complete
     ours=$(jq '.sampler.cpu_seconds' "$lab_home"/gather/0/*.json)
-    awk -v a="$without" -v b="$every" -v o="${ours:--}" -v s="$seconds" 'BEGIN {
+    awk -v g="$cpu" -v o="${ours:--}" -v s="$seconds" 'BEGIN {
         printf "\n128 processes for %d s, CPU: jobacct_gather/linux at 1 s %.3f s in slurmstepd; profres %s s\n",
-            s, (b - a) / 1e9, o }'
-    rows+=",{\"what\":\"128 processes\",\"seconds\":$seconds,\"jobacct_ns\":$((every - without)),\"profres_cpu_seconds\":${ours:-null}}"
+            s, g / 1e9, o }'
+    rows+=",{\"what\":\"128 processes\",\"seconds\":$seconds,\"jobacct_ns\":$cpu,\"profres_cpu_seconds\":${ours:-null}}"
     lab_stop || echo "left behind: $lab_why"
 fi
 printf '{"slurm":[%s]}\n' "$rows" >"$out"

@@ -73,7 +73,8 @@ like "... and said so" "$(cat err)" "*1 process of the command is still running*
 sleeper=$(jq -r '.processes.top[] | select(.comm == "sleep" and (.ps_cmd | endswith("30"))) | .pid' "$(summary h)")
 started+=("$sleeper")
 ok "... and it lives on" kill -0 "$sleeper"
-ok "its cgroup is gone all the same" test -z "$(find /sys/fs/cgroup -name 'profres-*' -newer "$work/bare" 2>/dev/null)"
+cage=$(jq -r '.info.cgroups[].path' "$(summary h)" | grep -o 'profres-[0-9]*' | sort -u)
+is "its cgroup is gone all the same" "${cage:+$(find /sys/fs/cgroup -name "$cage" 2>/dev/null | wc -l)}" "${cage:+0}"
 kill "$sleeper"
 
 "$profres" run -q -d forks -- sh -c 'for k in 1 2 3; do (i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done) & done; sleep 0.1' &

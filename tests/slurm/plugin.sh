@@ -98,6 +98,10 @@ schema() {
 valid() {
     local least=$1 names=$2 files wrong python
     shift 2
+    if [ "$lab_patience" -gt 2 ]; then
+        skip 1 "the schemas are checked in faster labs: minutes here"
+        return
+    fi
     settled
     for python in python3 /usr/bin/python3; do schema probe 2>/dev/null && break; done
     if ! schema probe 2>/dev/null; then

@@ -112,14 +112,15 @@ static void test_json(void **state)
     const struct row rows[] = { plain, absent, { "a\"\x1b[2J\x7f\xc2\x9b\xff", { 0 } } };
     struct pfr_table_style style = { .form = PFR_TABLE_JSON };
     PFR_AUTO_FREE char *text = printed(style, "JobID,Memory,Cores,Share,Elapsed", rows, 3);
-    struct json_object *object = json_tokener_parse(text), *row;
+    PFR_AUTO_JSON *whole = json_tokener_parse(text);
+    struct json_object *object, *row;
 
     (void)state;
-    assert_string_equal(json_object_get_string(pfr_json_get(object, "schema")),
+    assert_string_equal(json_object_get_string(pfr_json_get(whole, "schema")),
                         "profres-table/1.0");
     assert_null(strpbrk(text, "\x1b\x7f"));
     assert_null(strstr(text, "\xc2\x9b"));
-    object = pfr_json_get(object, "rows");
+    object = pfr_json_get(whole, "rows");
     assert_int_equal(json_object_array_length(object), 3);
     row = json_object_array_get_idx(object, 0);
     assert_int_equal(json_object_get_int64(pfr_json_get(row, "Memory")), 1299227607);
