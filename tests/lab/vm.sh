@@ -148,9 +148,12 @@ vm_run() {
     unset 'started[-1]'
     [ ! -e "$vm_box/output" ] || cat "$vm_box/output"
     [ ! -e "$vm_box/status" ] || return "$(cat "$vm_box/status")"
-    vm_why="it ended before its script did: $(tail -n 1 "$vm_box/console" | tr -d '\r')"
+    # of a panic the last line says nothing
+    vm_why=$({ grep -a -m 1 'Kernel panic' "$vm_box/console" || tail -n 1 "$vm_box/console"; } | tr -d '\r')
+    tr -d '\r' <"$vm_box/console" | tail -n 50 | sed 's/^/# /'
+    vm_why="it ended before its script did: $vm_why"
     [ ! -e "$vm_box/booted" ] || return 126
-    vm_why="no kernel came up: $(tail -n 1 "$vm_box/console" | tr -d '\r')"
+    vm_why="no kernel came up: ${vm_why#*: }"
     return 125
 }
 
