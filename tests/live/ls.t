@@ -3,7 +3,7 @@
 # The summaries are of a real run, with changes that a test can foresee.
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 83
+plan 84
 cd "$work" || exit 1
 export TZ=UTC0
 unset PROFRES_PATH
@@ -210,3 +210,7 @@ like "... an outlier by name" "$out" "*outliers*49 * memory 6.84G, median 1.02G*
 like "... what was measured another way is left out, and told" "$out" "*left out of 1 run,*"
 like "... and one advice" "$out" "*advice from 12 runs*#SBATCH --mem=*"
 ok "... on a terminal's width" test "$(wc -L <<<"$out")" -le 80
+make 48 0 n1 '.measurements.cgroup_mem_peak.max = -9000000000000000000'
+make 49 0 n1 '.measurements.cgroup_mem_peak.max = 9000000000000000000'
+like "... even if numbers are out of all proportion" \
+    "$(ls_ -X --group slurm-4?.profres 2>&1; echo " = $?")" "10 runs*memory: runs by size*# 8*advice* = 0"
