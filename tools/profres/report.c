@@ -312,7 +312,7 @@ static int show(struct command *command)
     bool all = find_all(command), json = command->style.form == PFR_TABLE_JSON;
     bool group = command->by == BY_VIEW && !json && !command->each &&
                  count_jobs(&command->finds) > EACH_MAX;
-    struct pfr_metric_set judged = pfr_facts_judged();
+    struct pfr_wanted judged = { .numbers = pfr_facts_judged() };
     int r;
 
     command->report.no_last = command->by >= BY_TASK;
