@@ -444,6 +444,8 @@ int pfr_last_load(struct pfr_last *last, int dirfd, const char *node)
         on_line(&series, line, length);
     usage = series.usage;
     conclude(&series);
+    last->stall = PFR_LAST_STALL;
+    snprintf(last->node, sizeof(last->node), "%s", node);
     last->torn = lines.torn;
     last->malformed += lines.too_long;
     pfr_lines_release(&lines);

@@ -145,8 +145,11 @@ static void show_still(struct voices *v)
 
     if (pfr_verdict_still(last) <= 0)
         return;
-    say(&v->verdict->evidence, "no CPU and no I/O was used for the last %s, since %s into the run",
-        pfr_time_text(pfr_verdict_still(last), text), pfr_time_text(last->still_since, since));
+    say(&v->verdict->evidence, "no CPU and no I/O was used for the last %s, since %s into the "
+        "run%s%s", pfr_time_text(pfr_verdict_still(last), text),
+        pfr_time_text(last->still_since, since),
+        v->facts->nodes < 2 ? "" : last->everywhere ? ", on any node" : ", on ",
+        v->facts->nodes < 2 || last->everywhere ? "" : last->node);
     for (int i = 0; i < last->state_count; i++)
         append(line, sizeof(line), "%s%s %lld", i ? ", " : "states seen in the last window: ",
                last->states[i].code, (long long)last->states[i].count);

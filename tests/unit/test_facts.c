@@ -455,6 +455,7 @@ static void the_end_of_a_series(void **state)
     assert_int_equal(last.pdcpu, 0);
     assert_int_equal(last.processes, 9);
     assert_int_equal(last.still_since, 10 * S);
+    assert_int_equal(last.stall, PFR_LAST_STALL);
     assert_int_equal(last.top_count, 2);
     assert_string_equal(last.top[0].comm, "big");
     assert_int_equal(last.top[0].cpu, S + S / 2);

@@ -8,6 +8,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/parse.h"
 #include "tools/profres/detail.h"
 #include "tools/profres/group.h"
 #include "tools/profres/load.h"
@@ -49,6 +50,7 @@ static void print_help(FILE *out)
           "  -a, --admin          also what an administrator wants to know\n"
           "      --exact          percentiles from the samples, not from a histogram\n"
           "      --why            why what is not there was not measured\n"
+          "      --stalled=TIME   without CPU and I/O for so long it is stalled (10m)\n"
           "  -D, --duplicates     also the earlier runs of jobs that were requeued\n"
           "      --no-sacct       do not ask sacct for what it has\n"
           "  -o, --format=LIST    FIELD[%[-]WIDTH],... ; -e, --helpformat lists the fields\n"
@@ -76,7 +78,15 @@ static int take_by(struct command *command, const char *word)
     return -EINVAL;
 }
 
-enum { OPT_BY = 256, OPT_EACH, OPT_WHY, OPT_NO_SACCT, OPT_EXACT };
+static int take_stalled(struct command *command, const char *word)
+{
+    if (pfr_parse_duration(word, &command->report.stall) && command->report.stall > 0)
+        return 0;
+    fprintf(stderr, "profres: --stalled=%s: it is a time as 90s, 10m or 1h\n", word);
+    return -EINVAL;
+}
+
+enum { OPT_BY = 256, OPT_EACH, OPT_WHY, OPT_NO_SACCT, OPT_EXACT, OPT_STALLED };
 
 static int take_option(struct command *command, int option, const char *argument)
 {
@@ -92,6 +102,8 @@ static int take_option(struct command *command, int option, const char *argument
     case OPT_EXACT:
         command->report.exact = true;
         return 0;
+    case OPT_STALLED:
+        return take_stalled(command, argument);
     case OPT_NO_SACCT:
         command->no_sacct = true;
         return 0;
@@ -126,6 +138,7 @@ static int take_options(struct command *command, int argc, char **argv)
                                              { "duplicates", no_argument, NULL, 'D' },
                                              { "no-sacct", no_argument, NULL, OPT_NO_SACCT },
                                              { "exact", no_argument, NULL, OPT_EXACT },
+                                             { "stalled", required_argument, NULL, OPT_STALLED },
                                              { "help", no_argument, NULL, 'h' },
                                              PFR_TABLE_OPTIONS,
                                              { 0 } };
