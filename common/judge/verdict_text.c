@@ -69,10 +69,13 @@ static void show_newest(struct voices *v)
                pfr_cores_text(last->pdcpu / 100, text));
         separator = ", ";
     }
-    if (pfr_known(last->processes))
-        append(line, sizeof(line), "%s%lld process%s", separator, (long long)last->processes,
-               last->processes == 1 ? "" : "es");
-    say(&v->verdict->evidence, "%s", line);
+    if (pfr_known(last->processes)) {
+        append(line, sizeof(line), "%s%lld process%s in its window", separator,
+               (long long)last->processes, last->processes == 1 ? "" : "es");
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        say(&v->verdict->evidence, "%s", line);
 }
 
 static void show_victims(struct voices *v)

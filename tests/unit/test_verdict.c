@@ -120,7 +120,7 @@ static void out_of_memory(void **state)
     judge(PFR_VERDICT_OOM);
     /* the newest sample first (R59) */
     evidence(0, "newest sample, at 9:59 min: 790.0 MiB charged, 700.0 MiB not reclaimable, "
-                "3.50 cores, 12 processes");
+                "3.50 cores, 12 processes in its window");
     evidence(1, "the kernel killed 1 process for want of memory; gone since: eater (pid 77, "
                 "900.0 MiB)");
     evidence(2, "memory: 1000.0 MiB at most, 100 % of the 1000.0 MiB allocated");
