@@ -211,7 +211,7 @@ static size_t lay_out(char *to, size_t size, const char *key, const char *line, 
 static void layouts_do_not_matter(void **state)
 {
     static const char *const colons[] = { ": ", ":", " : ", ":\n ", ":\t" };
-    static const char *const keys[] = { "", "k", "\\\"", "a\\\\", "a\\\"b", "max_at_seconds",
+    static const char *const keys[] = { "", "k", "\\\"", "a\\\\", "a\\\": b", "max_at_seconds",
                                         "fifteen_letters", "sixteen_letters_",
                                         "a_key_of_thirty_one_letters_so_",
                                         "and_another_one_of_thirty_two_so",
@@ -247,6 +247,7 @@ static void wrong_things_are_bad(void **state)
         "{\n  \"a\": 1\n  \"b\": 2                                                           }",
         "{\n  ,\"a\": 1                                                                      }",
         "{,\n  \"a\": 1                                                                      }",
+        "{\n  \"a\": \"x\";\n  \"b\": 2                                                       }",
         "{\n  \"a\"; 1                                                                       }",
     };
 
@@ -269,9 +270,9 @@ static void a_number_at_the_end_is_not_taken(void **state)
     int64_t value;
 
     (void)state;
-    pfr_scan_init(&scan, "12", 2);
+    pfr_scan_init(&scan, "12,", 2);
     assert_false(pfr_scan_skip(&scan));
-    pfr_scan_init(&scan, "12", 2);
+    pfr_scan_init(&scan, "12,", 2);
     assert_false(pfr_scan_number(&scan, 1, &value));
 }
 
