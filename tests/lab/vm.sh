@@ -181,9 +181,11 @@ vm_wait() { # PID
     fi
 }
 
-# Of a panic the last line says nothing, and one that was killed says nothing at all.
+# Of a panic the last line says nothing, and one that was killed says nothing at
+# all. What the kernel says first of its trouble is far above its end.
 vm_tell_end() { # STATUS, of what runs the kernel
-    tr -d '\r' <"$vm_box/console" | tail -n 50 | sed 's/^/# /'
+    tr -d '\r' <"$vm_box/console" | awk '{ line[NR] = $0 } /Oops|BUG:|Kernel panic/ && !first { first = NR }
+        END { for (i = 1; i <= NR; i++) if (i > NR - 50 || (first && i >= first && i < first + 12)) print "# " line[i] }'
     vm_why="it ended before its script did: $({ grep -a -m 1 'Kernel panic' "$vm_box/console" ||
         tail -n 1 "$vm_box/console"; } | tr -d '\r')"
     [ "$1" -le 128 ] || vm_why+=" (signal $(kill -l "$1"))"

@@ -30,6 +30,8 @@ guest "echo one; echo 'Kernel panic - not syncing: so'; echo rebooting" "$up; $o
 is "one that does not: another" "$got:$(tail -n 1 out)" "3 after 2:hello"
 is "... which is said" "$(grep -c '^# no kernel came up: Kernel panic - not syncing: so; once more' out)" 1
 is "... with its console" "$(grep -c '^# rebooting' out)" 1
+guest "$up; echo 'Oops: int3'; seq 99" ""
+is "... from where the trouble began, and the end" "$(grep -c '^# Oops: int3' out) $(grep -c '^# [0-9]*$' out)" "1 61"
 guest "exit 1" "exit 1" "$up; $over"
 is "two that do not: no third" "$got" "125 after 2"
 guest "$up; echo 'ok 1' >\$box/output; echo dead" "$up; $over"
