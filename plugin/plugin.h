@@ -15,12 +15,13 @@
 
 /*
  * How long a sampler that does not answer may hold a step: all waits for it
- * together, of slurmstepd and of srun, are below 100 ms. A batch step has no
- * srun that looks for its files, and the whole for itself. What is not needed
- * at the start is left for the end, of which a part is kept in any case.
+ * together, of slurmstepd and of srun. With the rest of what we do that is below
+ * 100 ms. A batch step has no srun that looks for its files, and the whole for
+ * itself. What is not needed at the start is left for the end, of which a part is
+ * kept in any case.
  */
-#define PFR_PATIENCE_MS 95
-#define PFR_PATIENCE_FILES_MS 30 /* of which srun may wait for the files */
+#define PFR_PATIENCE_MS 85
+#define PFR_PATIENCE_FILES_MS 20 /* of which srun may wait for the files */
 #define PFR_PATIENCE_END_MS 20   /* of which the last task's end is sure */
 
 /* What plugstack.conf, the environment and the command line came to. */

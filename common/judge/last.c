@@ -101,9 +101,10 @@ static bool begins(struct pfr_span key, const char *text)
     return key.length >= strlen(text) && memcmp(key.at, text, strlen(text)) == 0;
 }
 
-/* CPU time, bytes of I/O and use of a GPU in one window. */
+/* CPU time, bytes of I/O and use of a GPU in one window; did any sample find memory in use? */
 struct movement {
     int64_t cpu, bytes, gpu;
+    bool memory;
 };
 
 static void take_movement(struct pfr_scan *scan, struct movement *movement)
@@ -125,6 +126,8 @@ static void take_movement(struct pfr_scan *scan, struct movement *movement)
             if (pfr_scan_number(scan, 1000, &value) && value > movement->gpu)
                 movement->gpu = value;
         } else {
+            movement->memory = movement->memory || pfr_span_is(key, "cgroup_mem_current") ||
+                               pfr_span_is(key, "ps_rss_total");
             pfr_scan_skip(scan);
         }
     }
@@ -175,7 +178,8 @@ static int on_usage(struct series *series, struct pfr_scan *scan, const char *li
     else if (!pfr_known(series->still_since))
         series->still_since = from;
     series->last->at = to;
-    return keep(series, line, length);
+    /* one that began when all had ended tells nothing of the end */
+    return movement.memory || series->length == 0 ? keep(series, line, length) : 0;
 }
 
 /* Kept in order of memory: who is large is who one asks about. */
@@ -444,6 +448,8 @@ int pfr_last_load(struct pfr_last *last, int dirfd, const char *node)
         on_line(&series, line, length);
     usage = series.usage;
     conclude(&series);
+    last->stall = PFR_LAST_STALL;
+    snprintf(last->node, sizeof(last->node), "%s", node);
     last->torn = lines.torn;
     last->malformed += lines.too_long;
     pfr_lines_release(&lines);

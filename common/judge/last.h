@@ -12,6 +12,9 @@
 #define PFR_LAST_VICTIMS 4
 #define PFR_LAST_STATES 8
 
+/* Nothing has moved for so long: no pause of a working program is that long. */
+#define PFR_LAST_STALL (10 * 60 * PFR_NS_PER_S)
+
 struct pfr_last_process {
     int64_t pid, rss, cpu; /* its resident set and CPU time in the last window */
     char comm[64];
@@ -24,6 +27,9 @@ struct pfr_last {
     int64_t processes;
 
     int64_t still_since; /* since when no CPU, no I/O and no GPU was used; PFR_ABSENT when it was */
+    int64_t stall;       /* as long as that, it is a stall: PFR_LAST_STALL, or what was asked for */
+    bool everywhere;     /* the other nodes of the step stood still, too */
+    char node[256];
 
     struct pfr_last_process top[PFR_LAST_PROCESSES];
     int top_count;

@@ -4,9 +4,6 @@
 
 #include "common/base/parse.h"
 
-/* Nothing has moved for so long: no pause of a working program is that long. */
-#define STALLED_NS (10 * 60 * PFR_NS_PER_S)
-
 /* Slurm looks at its time limits every half minute, and then sends SIGTERM first. */
 #define LIMIT_NEAR_NS (30 * PFR_NS_PER_S)
 
@@ -122,7 +119,8 @@ static enum pfr_verdict_id of_unfinished(const struct pfr_facts *facts, const st
 {
     if (pfr_facts_is_dead(facts, now))
         return PFR_VERDICT_INCOMPLETE;
-    return pfr_verdict_still(last) >= STALLED_NS ? PFR_VERDICT_STALLED : PFR_VERDICT_RUNNING;
+    return last && pfr_verdict_still(last) >= last->stall ? PFR_VERDICT_STALLED
+                                                          : PFR_VERDICT_RUNNING;
 }
 
 enum pfr_verdict_id pfr_verdict_of(const struct pfr_facts *facts, const struct pfr_last *last,

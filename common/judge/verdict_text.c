@@ -69,10 +69,13 @@ static void show_newest(struct voices *v)
                pfr_cores_text(last->pdcpu / 100, text));
         separator = ", ";
     }
-    if (pfr_known(last->processes))
-        append(line, sizeof(line), "%s%lld process%s", separator, (long long)last->processes,
-               last->processes == 1 ? "" : "es");
-    say(&v->verdict->evidence, "%s", line);
+    if (pfr_known(last->processes)) {
+        append(line, sizeof(line), "%s%lld process%s in its window", separator,
+               (long long)last->processes, last->processes == 1 ? "" : "es");
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        say(&v->verdict->evidence, "%s", line);
 }
 
 static void show_victims(struct voices *v)
@@ -145,8 +148,11 @@ static void show_still(struct voices *v)
 
     if (pfr_verdict_still(last) <= 0)
         return;
-    say(&v->verdict->evidence, "no CPU and no I/O was used for the last %s, since %s into the run",
-        pfr_time_text(pfr_verdict_still(last), text), pfr_time_text(last->still_since, since));
+    say(&v->verdict->evidence, "no CPU and no I/O was used for the last %s, since %s into the "
+        "run%s%s", pfr_time_text(pfr_verdict_still(last), text),
+        pfr_time_text(last->still_since, since),
+        v->facts->nodes < 2 ? "" : last->everywhere ? ", on any node" : ", on ",
+        v->facts->nodes < 2 || last->everywhere ? "" : last->node);
     for (int i = 0; i < last->state_count; i++)
         append(line, sizeof(line), "%s%s %lld", i ? ", " : "states seen in the last window: ",
                last->states[i].code, (long long)last->states[i].count);

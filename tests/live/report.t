@@ -61,7 +61,7 @@ if [ $? = 77 ]; then
 else
     like "out of memory" "$(words oom)" \
         "* verdict oom: out of memory*the kernel killed 1 process for want of memory*memory: * % of the 48.0 MiB that are its limit*exit code 14*OOM kills 1*"
-    like "... more than it had is all that can be told" "$(words oom)" "*--mem: more than 48.0 MiB it ran out*"
+    like "... more than it had is all that can be told" "$(words oom)" "* advice --mem: more than 48.0 MiB; it ran out*"
     is "... nothing to paste" "$(report oom | grep -c '#SBATCH')" 0
     "$profres" run -q -d worker -- sh oom.sh 0 2>/dev/null
     is "a worker was killed, although the command succeeded" "$(field ExitCode,Verdict worker)" "0:0|worker-killed"

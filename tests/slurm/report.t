@@ -30,6 +30,7 @@ EOS
 
 # --- the time limit takes a minute: it goes on beside the rest ---
 limit=$(lab_sbatch --profile-res -n1 -t 1 -J limit --wrap 'srun sleep 600')
+idle=$(lab_sbatch --profile-res -n1 -c2 -J idle --wrap 'sleep 61')
 
 # --- a job of several steps on two nodes ---
 job=$(lab_sbatch --profile-res -N2 -n4 --ntasks-per-node=2 -J 'my steps' steps.sh)
@@ -76,6 +77,26 @@ lab_srun --profile-res=dir=worker -n1 sh -c './eat.sh 400; exit 0' >/dev/null 2>
 settled
 is "... of a worker" "$(field Verdict worker)" worker-killed
 
+# --- out of memory, at a limit above the step's: an administrator lowers it meanwhile ---
+# a parent of the task's cgroup in the memory hierarchy: that of the job
+parent() { sed -n 's|^[0-9]*:memory:\(.*\)/step_.*|\1|p' "/proc/$1/cgroup"; }
+if lab_unified; then
+    skip 3 "the parents' limits are those of the file system here"
+else
+    lab_srun --profile-res=dir=above -n1 sh -c \
+        'echo $$ >above.pid; until [ -e above.go ]; do sleep 0.05; done; exec ./eat.sh 120' >/dev/null 2>&1 &
+    above=$!
+    lab_until 20 test -s "$lab_home/above.pid"
+    up=$lab_mount/memory$(parent "$(cat "$lab_home/above.pid")")
+    ok "the limit of the job is lowered" sh -c 'echo 48M >"$1/memory.limit_in_bytes"' - "$up"
+    touch "$lab_home/above.go"
+    wait "$above"
+    settled
+    like "OOM, but above the step" "$(words -a above)" \
+        "*verdict oom-outside: killed for want of memory, but not at its own limit*OOM kills 1*"
+    is "... nothing is advised from it" "$(words above | grep -c -- '#SBATCH --mem')" 0
+fi
+
 # --- an array ---
 array=$(lab_sbatch --profile-res --array=1-4 --wrap './eat.sh $((SLURM_ARRAY_TASK_ID * 10)); [ $SLURM_ARRAY_TASK_ID != 3 ]')
 lab_wait_job "$array"
@@ -98,7 +119,51 @@ lab_wait_job "$run"
 settled
 like "... and after scancel" "$(words "$run")" "* verdict signal: *killed by signal 15*scancel*"
 
-# --- the one at its time limit ---
+# --- jobs that stand still, and those that only seem to ---
+# seconds STEP: the seconds of the newest sample
+seconds() { report --by=time -nP -o To "$1" 2>/dev/null | tail -n 1; }
+later() { [ "$(seconds "$2" | cut -d. -f1)" -ge "$1" ] 2>/dev/null; }
+ends() { lab_client scancel "$1" && lab_wait_job "$1" && settled; }
+often=interval=0.1,window=0.2
+
+stands=$(lab_sbatch --profile-res=$often --wrap 'sleep 100')
+lab_until 20 later 3 "$stands.batch"
+like "a job that stands still" "$(words --stalled=2s "$stands")" \
+    "*verdict stalled: it runs, but nothing moves*no CPU and no I/O was used for the last *states seen in the last window: S *largest processes: *sleep*"
+is "... is only running before the time is up" "$(field Verdict "$stands")" running
+ends "$stands"
+
+waits=$(lab_sbatch -n1 --profile-res=$often --wrap "srun sh -c 'while :; do :; done'")
+lab_until 20 later 3 "$waits.batch"
+lab_until 20 later 3 "$waits.0"
+is "a script that waits for its step is not stalled" \
+    "$(report --by=step --stalled=2s -nP -o JobID,Verdict "$waits")" "$waits.batch|running
+$waits.0|running"
+like "... nor is its job" "$(words --stalled=2s "$waits")" "*verdict running*"
+ends "$waits"
+
+# memory is largest where nothing moves: it is the node that is looked at
+script one.sh <<'EOS'
+#!/bin/bash
+if [ "$SLURM_PROCID" = 0 ]; then x=$(head -c 20M /dev/zero | tr '\0' x); sleep 100; fi
+while [ "$1" = busy ]; do :; done
+sleep 100
+EOS
+for how in busy still; do
+    one=$(lab_sbatch --profile-res=$often -N2 -n2 --ntasks-per-node=1 --wrap "srun ./one.sh $how")
+    lab_until 20 later 4 "$one.0"
+    verdict=$(report --by=step --stalled=2s -nP -o Verdict "$one.0")
+    [ $how = busy ] && is "a step of which one node moves is not stalled" "$verdict" running
+    [ $how = still ] && is "... it is when none does" "$verdict" stalled
+    [ $how = busy ] || like "... on any node, as is said" "$(words --stalled=2s "$one.0")" "*, on any node*"
+    ends "$one"
+done
+
+# --- the one that used nothing, and the one at its time limit ---
+ok "a minute of nothing" lab_wait_job "$idle" 120
+settled
+like "... is told of the job" "$(words "$idle")" \
+    "*verdict idle: much of what was allocated was not used*cores: 0.00 of 2 on average*"
 ok "the time limit comes" lab_wait_job "$limit" 120
 settled
 like "... and is told" "$(words "$limit")" "*verdict time-limit: it ran into the time limit*the job's time limit is 1:00 min*--time: more than 1:00 min*"

@@ -49,6 +49,23 @@ like "... that it is of one task" "$out" "*the largest of 2 tasks alone*"
 like "... and knows the time limit" "$(profres_ report --by=job -nP -o Timelimit "$job")" 00:07:00
 is "nothing is said of it when it is not wanted" "$(words --no-sacct "$job" | grep -c 'by sacct')" 0
 
+# --- of many jobs, sacct is asked once ---
+array=$(lab_sbatch --profile-res -n1 -t 9 --array=1-4 --wrap true)
+lab_wait_job "$array"
+settled
+for i in 1 2 3 4; do lab_sacct "${array}_$i" State >/dev/null; done
+mkdir "$lab_home/bin"
+printf '#!/bin/sh\necho . >>%q\nexec %q "$@"\n' "$work/asked" "$(command -v sacct)" >"$lab_home/bin/sacct"
+chmod 755 "$lab_home/bin" "$lab_home/bin/sacct"
+touch "$work/asked" && chmod 666 "$work/asked"
+cp -r "$lab_home/slurm-$job.profres" "$lab_home/odd" # its number is in its files only
+is "the jobs of an array, and one without a number" "$(
+    PATH=$lab_home/bin:$PATH profres_ report --by=job -nP -o JobID,Timelimit,State "$array" "$gone" odd)" \
+    "$(for i in 1 2 3 4; do echo "${array}_$i|00:09:00|COMPLETED"; done)
+$gone||CANCELLED by $(id -u nobody)
+$job|00:07:00|FAILED"
+is "... in two questions" "$(wc -l <"$work/asked")" 2
+
 # --- without slurmdbd ---
 before=$(profres_ report --no-sacct "$job")
 lab_end slurmdbd

@@ -360,6 +360,19 @@ ok "... the kills are counted" is_true oom 0 '.measurements.cgroup_oom_kills.tot
     and .totals_at_exit.cgroup_oom_kills >= 1 and .tasks[0].cgroup_oom_kills >= 1'
 near "... the peak is the limit" "$(of oom 0 .measurements.cgroup_mem_peak.max)" $((40 << 20)) 2000000
 like "... the summary says so" "$(said oom 0)" "*  OOM *killed: *"
+script grow.sh <<'EOF'
+#!/bin/bash
+# a process that grows by a megabyte at a time until it is killed
+for ((i = 0; i < 200; i++)); do head -c 1M /dev/zero || exit; sleep 0.02; done |
+    sh -c 'echo $$ >victim; exec tail' >/dev/null
+EOF
+lab_srun --mem=40M --profile-res=dir=grow,interval=50ms ./grow.sh 2>err
+settled
+is "the victim is the largest of those that are gone, when the kill is seen" \
+    "$(jq -rs '[.[] | select(.event? == "oom")][0].gone | max_by(.ps_rss) | [.comm, .pid] | join(" ")' \
+        "$lab_home/grow/0/"*.jsonl)" "tail $(cat "$lab_home/victim")"
+like "... it is named in the report" "$("$profres" report --no-sacct "$lab_home/grow" | tr -s ' \n' ' ')" \
+    "*the kernel killed 1 process for want of memory; gone since: tail (pid $(cat "$lab_home/victim"), *"
 lab_srun --mem=40M --profile-res=dir=oom2 ./tail.sh 2>err
 is "the task itself is killed" "$(of oom2 0 '.tasks[0] | [.signal, .cgroup_oom_kills] | tostring')" "[9,1]"
 

@@ -435,14 +435,14 @@ static const char series[] =
     "{\"pid\":7,\"comm\":\"eater\",\"ps_rss\":4096},{\"pid\":8,\"comm\":\"other\"}]}\n"
     "{\"type\":\"something_new\",\"ts\":\"x\"}\n"
     "{\"type\":\"usage\",\"ts\":\"x\",\"from\":20,\"to\":30,\"measurements\":{"
-    "\"cgroup_cpu_seconds\":0,\"cgroup_io_read_bytes\":0},\"samples\":{\"t\":[21,25,29,30],"
+    "\"cgroup_mem_current\":2,\"cgroup_cpu_seconds\":0,\"cgroup_io_read_bytes\":0},\"samples\":{\"t\":[21,25,29,30],"
     "\"cgroup_mem_current\":[1,2,3,null],\"cgroup_mem_nonreclaimable\":[1,1,2,null],"
     "\"cgroup_pdcpu\":[null,0,0.5,0]},\"process_count\":9,\"processes\":["
     "[1,2,\"small\",100,{\"S\":4},0],[2,2,\"big\",900,{\"S\":3,\"D\":1},1.5]]}\n";
 
 static void the_end_of_a_series(void **state)
 {
-    char more[sizeof(series) + 64];
+    char more[sizeof(series) + 128];
     struct pfr_last last;
 
     (void)state;
@@ -455,6 +455,7 @@ static void the_end_of_a_series(void **state)
     assert_int_equal(last.pdcpu, 0);
     assert_int_equal(last.processes, 9);
     assert_int_equal(last.still_since, 10 * S);
+    assert_int_equal(last.stall, PFR_LAST_STALL);
     assert_int_equal(last.top_count, 2);
     assert_string_equal(last.top[0].comm, "big");
     assert_int_equal(last.top[0].cpu, S + S / 2);
@@ -472,6 +473,12 @@ static void the_end_of_a_series(void **state)
     assert_int_equal(pfr_last_load(&last, dir, "s"), 1);
     assert_true(last.torn);
     assert_int_equal(last.mem, 3); /* a torn line loses only itself */
+    snprintf(more, sizeof(more), "%s{\"type\":\"usage\",\"from\":30,\"to\":30.1,\"measurements\":{"
+             "\"cgroup_cpu_seconds\":0}}\n", series);
+    put("s.jsonl", more);
+    assert_int_equal(pfr_last_load(&last, dir, "s"), 1);
+    assert_int_equal(last.mem, 3); /* all had ended when the last window began */
+    assert_int_equal(last.at, 29 * S);
     snprintf(more, sizeof(more), "%s{\"type\":\"header\",\"ts\":\"x\"}\n", series);
     put("s.jsonl", more);
     assert_int_equal(pfr_last_load(&last, dir, "s"), 1);

@@ -56,7 +56,7 @@ static int good(void **state)
     set(PFR_CGROUP_OOM_KILLS, 0);
     last = (struct pfr_last){ .at = 599 * S, .mem = 790 * MIB, .nonreclaimable = 700 * MIB,
                               .rss_total = PFR_ABSENT, .pdcpu = 350000, .processes = 12,
-                              .still_since = PFR_ABSENT, .oom_at = PFR_ABSENT,
+                              .still_since = PFR_ABSENT, .stall = PFR_LAST_STALL, .oom_at = PFR_ABSENT,
                               .oom_kills = PFR_ABSENT };
     return 0;
 }
@@ -120,7 +120,7 @@ static void out_of_memory(void **state)
     judge(PFR_VERDICT_OOM);
     /* the newest sample first (R59) */
     evidence(0, "newest sample, at 9:59 min: 790.0 MiB charged, 700.0 MiB not reclaimable, "
-                "3.50 cores, 12 processes");
+                "3.50 cores, 12 processes in its window");
     evidence(1, "the kernel killed 1 process for want of memory; gone since: eater (pid 77, "
                 "900.0 MiB)");
     evidence(2, "memory: 1000.0 MiB at most, 100 % of the 1000.0 MiB allocated");
@@ -294,6 +294,19 @@ static void running_and_stalled(void **state)
     evidence(2, "states seen in the last window: D 40");
     evidence(3, "largest processes: waiter (pid 5, 9.00 MiB)");
     voices("waits for something", "n1");
+    last.stall = 800 * S; /* --stalled */
+    judge(PFR_VERDICT_RUNNING);
+    last.stall = 700 * S;
+    judge(PFR_VERDICT_STALLED);
+    facts.nodes = 2; /* of one node it is said which */
+    snprintf(last.node, sizeof(last.node), "n2");
+    judge(PFR_VERDICT_STALLED);
+    evidence(1, "no CPU and no I/O was used for the last 11:40 min, since 1:40 min into the run, "
+                "on n2");
+    last.everywhere = true;
+    judge(PFR_VERDICT_STALLED);
+    evidence(1, "no CPU and no I/O was used for the last 11:40 min, since 1:40 min into the run, "
+                "on any node");
     pfr_verdict_judge(&verdict, &facts, NULL, NOW); /* without a series nobody can tell */
     assert_int_equal(verdict.id, PFR_VERDICT_RUNNING);
 }

@@ -8,6 +8,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/parse.h"
 #include "tools/profres/detail.h"
 #include "tools/profres/group.h"
 #include "tools/profres/load.h"
@@ -34,6 +35,7 @@ struct command {
     size_t what_count;
     enum by by;
     bool each, no_sacct;
+    bool asked; /* sacct, for all jobs whose directories tell the number */
     int unusable;
     int64_t shown, malformed;
 };
@@ -49,6 +51,7 @@ static void print_help(FILE *out)
           "  -a, --admin          also what an administrator wants to know\n"
           "      --exact          percentiles from the samples, not from a histogram\n"
           "      --why            why what is not there was not measured\n"
+          "      --stalled=TIME   without CPU and I/O for so long it is stalled (10m)\n"
           "  -D, --duplicates     also the earlier runs of jobs that were requeued\n"
           "      --no-sacct       do not ask sacct for what it has\n"
           "  -o, --format=LIST    FIELD[%[-]WIDTH],... ; -e, --helpformat lists the fields\n"
@@ -76,7 +79,15 @@ static int take_by(struct command *command, const char *word)
     return -EINVAL;
 }
 
-enum { OPT_BY = 256, OPT_EACH, OPT_WHY, OPT_NO_SACCT, OPT_EXACT };
+static int take_stalled(struct command *command, const char *word)
+{
+    if (pfr_parse_duration(word, &command->report.stall) && command->report.stall > 0)
+        return 0;
+    fprintf(stderr, "profres: --stalled=%s: it is a time as 90s, 10m or 1h\n", word);
+    return -EINVAL;
+}
+
+enum { OPT_BY = 256, OPT_EACH, OPT_WHY, OPT_NO_SACCT, OPT_EXACT, OPT_STALLED };
 
 static int take_option(struct command *command, int option, const char *argument)
 {
@@ -92,6 +103,8 @@ static int take_option(struct command *command, int option, const char *argument
     case OPT_EXACT:
         command->report.exact = true;
         return 0;
+    case OPT_STALLED:
+        return take_stalled(command, argument);
     case OPT_NO_SACCT:
         command->no_sacct = true;
         return 0;
@@ -126,6 +139,7 @@ static int take_options(struct command *command, int argc, char **argv)
                                              { "duplicates", no_argument, NULL, 'D' },
                                              { "no-sacct", no_argument, NULL, OPT_NO_SACCT },
                                              { "exact", no_argument, NULL, OPT_EXACT },
+                                             { "stalled", required_argument, NULL, OPT_STALLED },
                                              { "help", no_argument, NULL, 'h' },
                                              PFR_TABLE_OPTIONS,
                                              { 0 } };
@@ -217,21 +231,46 @@ static void show_rows(struct command *command, const struct pfr_report_job *job)
     }
 }
 
-static void ask_sacct(struct command *command, const struct pfr_facts *nodes)
+static void ask_sacct(struct command *command, const int64_t *jobs, size_t count)
 {
-    pfr_sacct_release(&command->report.sacct);
-    if (command->no_sacct || !pfr_known(nodes[0].job_id))
+    command->report.sacct = (struct pfr_sacct){ 0 };
+    if (command->no_sacct)
         return;
-    pfr_sacct_load(&command->report.sacct, &nodes[0].job_id, 1);
+    pfr_sacct_load(&command->report.sacct, jobs, count);
     command->no_sacct = !command->report.sacct.answered; /* nor will it the next time */
+}
+
+/* 4711 of "4711", "4711_3" and "4711+1": sacct tells of all its members. PFR_ABSENT of others. */
+static int64_t number_of(const struct pfr_found *found)
+{
+    const char *text = found->job;
+    int64_t number;
+
+    return pfr_parse_digits(&text, &number) && (!*text || *text == '_' || *text == '+') ? number
+                                                                                      : PFR_ABSENT;
+}
+
+/* Many jobs at once, as far as their directories tell their numbers. */
+static void ask_sacct_of_all(struct command *command)
+{
+    PFR_AUTO_FREE int64_t *jobs = calloc(command->finds.count + 1, sizeof(*jobs));
+
+    for (size_t i = 0; jobs && i < command->finds.count; i++)
+        jobs[i] = number_of(&command->finds.found[i]);
+    if (jobs)
+        ask_sacct(command, jobs, command->finds.count);
+    command->asked = jobs != NULL;
 }
 
 static int take_job(const struct pfr_load *load, void *arg)
 {
     struct command *command = arg;
+    struct pfr_sacct all = command->report.sacct;
+    bool asked = command->asked && pfr_known(number_of(load->found));
     struct pfr_report_job *job;
 
-    ask_sacct(command, load->nodes);
+    if (!asked)
+        ask_sacct(command, &load->nodes[0].job_id, 1);
     job = pfr_report_job_new(&command->report, &command->finds, load->found, load->nodes,
                              load->node_count);
     if (!job)
@@ -249,6 +288,10 @@ static int take_job(const struct pfr_load *load, void *arg)
     }
     command->shown++;
     pfr_report_job_free(job);
+    if (!asked) {
+        pfr_sacct_release(&command->report.sacct);
+        command->report.sacct = all;
+    }
     return 0;
 }
 
@@ -310,8 +353,8 @@ static void print_json(struct json_object *jobs)
 static int show(struct command *command)
 {
     bool all = find_all(command), json = command->style.form == PFR_TABLE_JSON;
-    bool group = command->by == BY_VIEW && !json && !command->each &&
-                 count_jobs(&command->finds) > EACH_MAX;
+    bool many = count_jobs(&command->finds) > EACH_MAX;
+    bool group = command->by == BY_VIEW && !json && !command->each && many;
     struct pfr_metric_set judged = pfr_facts_judged();
     int r;
 
@@ -324,6 +367,8 @@ static int show(struct command *command)
     } else if (json) {
         command->jobs = json_object_new_array();
     }
+    if (many && !group)
+        ask_sacct_of_all(command);
     r = pfr_load_all(&command->finds, true, group ? &judged : NULL, group ? take_member : take_job,
                      command);
     if (r < 0)

@@ -35,6 +35,7 @@ struct pfr_report {
     struct pfr_ink ink;
     struct pfr_sacct sacct;
     int64_t now;
+    int64_t stall; /* --stalled; 0: as long as is usual */
     bool admin, why, exact;
     int inexact; /* nodes whose percentiles stay those of the histogram */
     bool no_last; /* the ends of the series are not looked at: nobody asked for a verdict */

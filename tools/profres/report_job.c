@@ -41,17 +41,78 @@ static const char *telling_node(const struct pfr_report_step *step)
     return step->facts.node;
 }
 
-static void judge_step(struct pfr_report *report, struct pfr_report_step *step)
+/* The end of the telling node is not that of the step while another node moves. */
+static void look_elsewhere(struct pfr_report_step *step, int dir)
 {
-    pfr_facts_merge(&step->facts, step->nodes, step->node_count);
-    pfr_sacct_complete(&report->sacct, &step->facts);
-    if (step->found && !report->no_last) {
-        PFR_AUTO_FD dir = open(step->found->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct pfr_last other;
 
-        step->has_last = dir >= 0 && pfr_last_load(&step->last, dir, telling_node(step)) > 0;
+    if (pfr_verdict_still(&step->last) < step->last.stall)
+        return;
+    for (size_t i = 0; i < step->node_count && pfr_known(step->last.still_since); i++) {
+        if (step->nodes[i].progress == PFR_PROGRESS_COMPLETE ||
+            strcmp(step->nodes[i].node, step->last.node) == 0 ||
+            pfr_last_load(&other, dir, step->nodes[i].node) <= 0)
+            continue;
+        if (!pfr_known(other.still_since) || other.still_since > step->last.still_since)
+            step->last.still_since = other.still_since;
     }
-    pfr_verdict_judge(&step->verdict, &step->facts, step->has_last ? &step->last : NULL,
-                      report->now);
+    step->last.everywhere = pfr_known(step->last.still_since);
+}
+
+static void load_last(struct pfr_report *report, struct pfr_report_step *step)
+{
+    PFR_AUTO_FD dir = -1;
+
+    if (!step->found || report->no_last)
+        return;
+    dir = open(step->found->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    step->has_last = dir >= 0 && pfr_last_load(&step->last, dir, telling_node(step)) > 0;
+    if (!step->has_last)
+        return;
+    if (report->stall > 0)
+        step->last.stall = report->stall;
+    if (step->facts.progress != PFR_PROGRESS_COMPLETE)
+        look_elsewhere(step, dir);
+}
+
+static bool is_script(const struct pfr_report_step *step)
+{
+    return strcmp(step->facts.step, "batch") == 0 || strcmp(step->facts.step, "interactive") == 0;
+}
+
+static bool goes_on(const struct pfr_report_step *step, int64_t now)
+{
+    return step->facts.progress == PFR_PROGRESS_LIVE && !pfr_facts_is_dead(&step->facts, now);
+}
+
+/* A script that waits for the steps it started does what it should. */
+static void excuse_scripts(struct pfr_report *report, struct pfr_report_job *job)
+{
+    bool working = false;
+
+    for (size_t i = 0; i < job->step_count; i++)
+        working = working || (!is_script(&job->steps[i]) && goes_on(&job->steps[i], report->now));
+    for (size_t i = 0; working && i < job->step_count; i++)
+        if (is_script(&job->steps[i]))
+            job->steps[i].last.still_since = PFR_ABSENT;
+}
+
+static void judge_steps(struct pfr_report *report, struct pfr_report_job *job)
+{
+    for (size_t i = 0; i < job->step_count; i++) {
+        struct pfr_report_step *step = &job->steps[i];
+
+        pfr_facts_merge(&step->facts, step->nodes, step->node_count);
+        pfr_sacct_complete(&report->sacct, &step->facts);
+        load_last(report, step);
+    }
+    excuse_scripts(report, job);
+    for (size_t i = 0; i < job->step_count; i++) {
+        struct pfr_report_step *step = &job->steps[i];
+
+        pfr_verdict_judge(&step->verdict, &step->facts, step->has_last ? &step->last : NULL,
+                          report->now);
+    }
 }
 
 /* --exact: before anything is put together. */
@@ -91,7 +152,7 @@ static bool tells_more(const struct pfr_report_step *a, const struct pfr_report_
 {
     if (a->verdict.id != b->verdict.id)
         return a->verdict.id > b->verdict.id;
-    return strcmp(b->facts.step, "batch") == 0 || strcmp(b->facts.step, "interactive") == 0;
+    return is_script(b);
 }
 
 /* The worst of the steps' is the job's, unless the whole shows more than its parts. */
@@ -134,8 +195,7 @@ struct pfr_report_job *pfr_report_job_new(struct pfr_report *report, const struc
     }
     for (size_t i = 0; report->exact && i < count; i++)
         refine(report, &job->nodes[i], find_step(finds, found, job->nodes[i].step));
-    for (size_t i = 0; i < job->step_count; i++)
-        judge_step(report, &job->steps[i]);
+    judge_steps(report, job);
     judge_job(report, job);
     return job;
 }

@@ -432,20 +432,26 @@ static void view_sacct(const struct pfr_report *report, const struct pfr_report_
     }
 }
 
-static void view_line(const struct pfr_report *report, const struct pfr_advice_line *line,
-                      const char *option)
+/* At the edge, so that whole lines can be pasted. */
+static void view_paste(const struct pfr_report *report, const struct pfr_advice_line *line)
 {
     char text[LINE] = "";
 
     pfr_ink_begin(&report->ink, PFR_TINT_GOOD);
-    if (line->kind == PFR_ADVICE_TELL)
-        fprintf(report->ink.out, "%s\n", line->paste);
-    else
-        fprintf(report->ink.out, "--%s: %s\n", option, line->basis);
+    fprintf(report->ink.out, "%s\n", line->paste);
     pfr_ink_end(&report->ink, PFR_TINT_GOOD);
-    append(text, "%s%s%s", line->kind == PFR_ADVICE_TELL ? line->basis : "",
-           line->kind == PFR_ADVICE_TELL && line->why[0] ? "; " : "", line->why);
+    append(text, "%s%s%s", line->basis, line->why[0] ? "; " : "", line->why);
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "", text);
+}
+
+/* What is known is only that it was too little. */
+static void view_more(const struct pfr_report *report, const struct pfr_advice_line *line,
+                      const char *option)
+{
+    char text[LINE] = "";
+
+    append(text, "--%s: %s; %s", option, line->basis, line->why);
+    pfr_ink_say(&report->ink, PFR_TINT_NONE, "advice", text);
 }
 
 /* What can be told, ready to be pasted; then what cannot, with each reason once. */
@@ -461,8 +467,11 @@ static void view_advice(const struct pfr_report *report, const struct pfr_advice
 
     fputc('\n', report->ink.out);
     for (size_t i = 0; i < PFR_COUNT(lines); i++)
-        if (lines[i].line->kind == PFR_ADVICE_TELL || lines[i].line->kind == PFR_ADVICE_MORE)
-            view_line(report, lines[i].line, lines[i].option);
+        if (lines[i].line->kind == PFR_ADVICE_TELL)
+            view_paste(report, lines[i].line);
+    for (size_t i = 0; i < PFR_COUNT(lines); i++)
+        if (lines[i].line->kind == PFR_ADVICE_MORE)
+            view_more(report, lines[i].line, lines[i].option);
     for (size_t i = 0; i < PFR_COUNT(lines); i++) {
         char text[LINE] = "";
 
