@@ -394,6 +394,8 @@ static void conclude(struct pfr_facts *facts)
     int64_t p95 = rate == PFR_METRIC_NONE ? PFR_ABSENT : pfr_facts_stats(facts, rate)->p95;
 
     facts->nodes = 1;
+    if (facts->exit == 0 && facts->tasks_ended < facts->tasks) /* the others may do worse */
+        facts->exit = facts->rank = PFR_ABSENT;
     if (pfr_known(facts->array_job) && pfr_known(facts->array_task)) /* as sacct names it */
         snprintf(facts->job, sizeof(facts->job), "%lld_%lld", (long long)facts->array_job,
                  (long long)facts->array_task);

@@ -320,6 +320,67 @@ static void steps_of_a_job(void **state)
     assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_CPU_SECONDS), 5 * (150 * S + S / 4));
 }
 
+/* A node, or a step, that is complete is not written any more: the others are not dead by that. */
+static void who_goes_on(void **state)
+{
+    static struct pfr_facts n[3], m;
+
+    (void)state;
+    n[0] = part("batch", "n1", 0, 1000, 10);
+    n[1] = part("0", "n1", 10, 40, 100);
+    n[2] = part("1", "n1", 50, 60, 100);
+    n[0].written = 2000 * S;
+    n[1].written = 1040 * S;
+    n[2].written = 1060 * S;
+    for (int i = 0; i < 3; i++)
+        n[i].tasks = n[i].tasks_ended = 1;
+    pfr_facts_merge_job(&m, n, 3);
+    assert_int_equal(m.written, 2000 * S);
+    assert_int_equal(m.exit, 0);
+    n[0].progress = PFR_PROGRESS_LIVE;
+    n[0].exit = PFR_ABSENT;
+    n[0].tasks_ended = 0;
+    pfr_facts_merge_job(&m, n, 3);
+    assert_int_equal(m.written, 2000 * S);
+    assert_false(pfr_facts_is_dead(&m, 2010 * S));
+    assert_false(pfr_known(m.exit)); /* steps that went well are not yet a job that did */
+    n[2].progress = PFR_PROGRESS_LIVE;
+    pfr_facts_merge_job(&m, n, 3);
+    assert_int_equal(m.written, 1060 * S); /* of those that should be written the oldest */
+}
+
+static void a_kill_stays_counted(void **state)
+{
+    static struct pfr_facts n[2], m;
+
+    (void)state;
+    n[0] = part("0", "n1", 0, 10, 10);
+    n[1] = part("0", "n2", 0, 10, 20);
+    n[0].stats[PFR_CGROUP_OOM_KILLS - PFR_PID_END].total = 2;
+    n[1].stats[PFR_CGROUP_OOM_KILLS - PFR_PID_END].total = PFR_ABSENT;
+    pfr_facts_merge(&m, n, 2);
+    assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_OOM_KILLS), 2);
+}
+
+/* One of two tasks has succeeded: that is no exit code of the step. */
+static void a_success_of_all(void **state)
+{
+    static const char text[] =
+        "{ \"schema\": \"profres-summary/1.0\", \"state\": \"LIVE\", \"tasks\": ["
+        "{ \"pid\": 1, \"rank\": 0, \"end_seconds\": 9, \"exit\": %s }, "
+        "{ \"pid\": 2, \"rank\": 1 } ] }";
+    char well[256], ill[256];
+    struct pfr_facts f;
+
+    (void)state;
+    snprintf(well, sizeof(well), text, "0");
+    snprintf(ill, sizeof(ill), text, "3");
+    parse(&f, well);
+    assert_false(pfr_known(f.exit));
+    parse(&f, ill);
+    assert_int_equal(f.exit, 3);
+}
+
 static void ages(void **state)
 {
     struct pfr_facts f;
@@ -519,6 +580,9 @@ int main(void)
         cmocka_unit_test(nodes_of_a_step),
         cmocka_unit_test(sources_are_not_mixed),
         cmocka_unit_test(steps_of_a_job),
+        cmocka_unit_test(who_goes_on),
+        cmocka_unit_test(a_kill_stays_counted),
+        cmocka_unit_test(a_success_of_all),
         cmocka_unit_test(ages),
         cmocka_unit_test(times),
         cmocka_unit_test(files_of_a_node),
