@@ -16,6 +16,7 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/judge/last.h"
+#include "common/judge/text.h"
 
 #define S PFR_NS_PER_S
 #define MIB (INT64_C(1) << 20)
@@ -260,6 +261,34 @@ static void nodes_of_a_step(void **state)
     assert_int_equal(m.mem_given, 200 * MIB); /* of one node, not of three */
     pfr_facts_merge(&m, n, 1);
     assert_int_equal(pfr_facts_stats(&m, PFR_CGROUP_PDCPU)->p95, 190000); /* nothing lost */
+}
+
+/* Block devices know nothing of NFS, nor on v1 of buffered writes: no zero hides what was done. */
+static void storage_by_both(void **state)
+{
+    static const enum pfr_metric_id ids[] = {
+        PFR_CGROUP_IO_READ_BYTES, PFR_CGROUP_IO_WRITE_BYTES, PFR_PROC_IO_READ_BYTES_TOTAL,
+        PFR_PROC_IO_WRITE_BYTES_TOTAL,
+    };
+    static const struct { int64_t mib[4]; const char *text; } cases[] = {
+        { { -1, -1, -1, -1 }, "-" },
+        { { 8, 2, -1, -1 }, "8.00 MiB read, 2.00 MiB written" },
+        { { 8, 2, 0, 3 }, "8.00 MiB read, 2.00 MiB written" },
+        { { -1, -1, 0, 3 }, "0 B read, 3.00 MiB written (by processes seen)" },
+        { { 0, 0, 5, 64 }, "5.00 MiB read, 64.0 MiB written by processes seen; "
+                           "0 B read, 0 B written on block devices" },
+    };
+    char text[PFR_STORAGE_SIZE];
+    struct pfr_facts f;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        pfr_facts_init(&f);
+        for (int k = 0; k < 4; k++)
+            if (cases[i].mib[k] >= 0)
+                f.stats[ids[k] - PFR_PID_END].total = cases[i].mib[k] * MIB;
+        assert_string_equal(pfr_storage_text(&f, text), cases[i].text);
+    }
 }
 
 /* A node without the kernel's peak is not larger because its summed RSS is (R32). */
@@ -578,6 +607,7 @@ int main(void)
         cmocka_unit_test(strange_types),
         cmocka_unit_test(sources_in_their_order),
         cmocka_unit_test(nodes_of_a_step),
+        cmocka_unit_test(storage_by_both),
         cmocka_unit_test(sources_are_not_mixed),
         cmocka_unit_test(steps_of_a_job),
         cmocka_unit_test(who_goes_on),

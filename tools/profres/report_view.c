@@ -188,26 +188,11 @@ static void view_cores(const struct pfr_report *report, const struct pfr_facts *
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "CPU time", line);
 }
 
-/* Storage by the kernel's block accounting, else by the processes seen. */
 static void view_io(const struct pfr_report *report, const struct pfr_facts *facts)
 {
-    int64_t read = pfr_facts_value(facts, PFR_CGROUP_IO_READ_BYTES);
-    int64_t written = pfr_facts_value(facts, PFR_CGROUP_IO_WRITE_BYTES);
-    bool cgroup = pfr_known(read) && pfr_known(written);
-    char line[LINE] = "", text[PFR_TEXT_SIZE];
+    char text[PFR_STORAGE_SIZE];
 
-    if (!cgroup) {
-        read = pfr_facts_value(facts, PFR_PROC_IO_READ_BYTES_TOTAL);
-        written = pfr_facts_value(facts, PFR_PROC_IO_WRITE_BYTES_TOTAL);
-    }
-    if (!pfr_known(read) && !pfr_known(written)) {
-        pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", "-");
-        return;
-    }
-    append(line, "%s read", pfr_size_text(read, text));
-    append(line, ", %s written%s", pfr_size_text(written, text),
-           cgroup ? "" : " (by processes seen)");
-    pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", line);
+    pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", pfr_storage_text(facts, text));
 }
 
 /* Whatever was measured of GPUs; none of it is there without one. */
