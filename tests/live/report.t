@@ -155,6 +155,25 @@ is "a summary cut in half: no report, status 1" "$?:$(cat out)" 1:
 like "... and it is named" "$(cat err)" "*cut/0/*.json is cut off or damaged*"
 report code cut >out
 is "... others are reported, status 1 all the same" "$?:$(grep -c '^  verdict' out)" 1:1
+
+# --- a step of which one node is done, an hour ago, and the other goes on ---
+mkdir -p nodes/0
+cp -r live frozen
+for suffix in json jsonl; do
+    cp "$(summary frozen | sed 's/json$//')$suffix" "nodes/0/n2.$suffix"
+    cp "$(summary fine | sed 's/json$//')$suffix" "nodes/0/n1.$suffix"
+done
+for node in n1 n2; do
+    jq --arg node $node '.info.job = "nodes" | .info.node = $node | .info.allocation = {nodes: 2}
+        | if $node == "n1" then .ts = (now - 3600 | todate) | .measurements.cgroup_mem_peak.max = 1e9
+          else . end' nodes/0/$node.json >changed && mv changed nodes/0/$node.json
+done
+is "one node is done, the other goes on: it runs" "$(field Verdict,ExitCode,NNodes nodes)" "running||2"
+like "... and its newest sample is the newest" "$(words nodes)" \
+    "*state LIVE, written *newest sample, at *s: * [0-9]* process* in its window*"
+is "... of the one that goes on" \
+    "$(report --json nodes | jq -r '.jobs[0].verdict.evidence[0]' | sed 's/:.*//')" \
+    "$(report --json frozen | jq -r '.jobs[0].verdict.evidence[0]' | sed 's/:.*//')"
 kill -KILL "$(pgrep -P "$live" -x sleep)"
 wait "$live" 2>/dev/null
 

@@ -31,12 +31,16 @@ static const struct pfr_found *find_step(const struct pfr_finds *finds,
     return strcmp(first->step, step) == 0 ? first : NULL;
 }
 
-/* The node whose end tells most: where a task failed first, else the largest. */
+/* Whose end tells most: where a task failed first, else where it goes on, else the largest. */
 static const char *telling_node(const struct pfr_report_step *step)
 {
     for (size_t i = 0; i < step->node_count; i++)
         if (pfr_known(step->facts.failed_at) &&
             step->nodes[i].failed_at == step->facts.failed_at)
+            return step->nodes[i].node;
+    for (size_t i = 0; i < step->node_count; i++)
+        if (step->nodes[i].progress == step->facts.progress &&
+            step->nodes[i].progress != PFR_PROGRESS_COMPLETE)
             return step->nodes[i].node;
     return step->facts.node;
 }
