@@ -79,8 +79,10 @@ static void add_good(struct pfr_needs *needs, const struct pfr_facts *facts)
     if (source != PFR_METRIC_NONE && (!few || source == PFR_CGROUP_MEM_PEAK))
         add_memory(needs, facts, source);
     if (!few && pfr_known(facts->cores_per_task) &&
-        tell(&needs->cores, facts->cores_per_task))
-        needs->cpus_per_task = per(facts->cpus, facts->tasks);
+        tell(&needs->cores, facts->cores_per_task)) {
+        needs->cpus_per_task = facts->cpus_per_task;
+        needs->one_script = facts->one_script;
+    }
     tell(&needs->time, duration(facts));
 }
 
@@ -236,7 +238,7 @@ static void advise_memory(struct pfr_advice *advice, const struct pfr_needs *nee
 
 static void advise_cores(struct pfr_advice_line *line, const struct pfr_needs *needs)
 {
-    int64_t given = pfr_known(needs->cpus_per_task) ? needs->cpus_per_task : 0;
+    bool all = needs->cpus_per_task > 0 && needs->cores.most >= needs->cpus_per_task * 950;
     char cores[PFR_TEXT_SIZE], runs[PFR_TEXT_SIZE];
 
     if (!needs->cores.runs) {
@@ -251,9 +253,13 @@ static void advise_cores(struct pfr_advice_line *line, const struct pfr_needs *n
              (long long)line->value);
     snprintf(line->basis, sizeof(line->basis), "%s cores a task in 95 %% of the time (%s)",
              pfr_cores_text(needs->cores.most, cores), runs_text(needs->cores.runs, runs));
-    if (given && needs->cores.most >= given * 950)
-        snprintf(line->why, sizeof(line->why), "it used all that it had; whether more would make "
-                 "it faster cannot be told from this");
+    snprintf(line->why, sizeof(line->why), "%s%s%s",
+             needs->one_script && line->value > 1
+                 ? "a script is taken as one task: with --ntasks=N, a task needs its part of this"
+                 : "",
+             needs->one_script && line->value > 1 && all ? "; " : "",
+             all ? "it used all that it had; whether more would make it faster cannot be told from "
+                   "this" : "");
 }
 
 /* Up to the next 5 minutes, above an hour 15 minutes, above 6 hours an hour. */

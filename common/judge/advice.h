@@ -43,6 +43,7 @@ struct pfr_needs {
     enum pfr_metric_id mem_source;
     int64_t cpus_on_node;             /* of that run, too */
     int64_t cpus_per_task;            /* given, in the run with most cores */
+    bool one_script;                  /* that run was a script without steps */
     int64_t failed, unfinished, too_short, too_few; /* runs that do not tell, and why */
 };
 

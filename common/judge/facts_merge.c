@@ -121,7 +121,10 @@ static void add_node(struct pfr_facts *merged, const struct pfr_facts *node)
     merged->progress = node->progress < merged->progress ? node->progress : merged->progress;
     merged->elapsed = larger(merged->elapsed, node->elapsed);
     merged->start = smaller(merged->start, node->start);
-    merged->cores_per_task = larger(merged->cores_per_task, node->cores_per_task);
+    if (larger(merged->cores_per_task, node->cores_per_task) != merged->cores_per_task) {
+        merged->cores_per_task = node->cores_per_task;
+        merged->cpus_per_task = node->cpus_per_task;
+    }
     merged->newer_schema |= node->newer_schema;
     merge_spread(&merged->task_mem, &node->task_mem);
     merge_spread(&merged->task_cpu, &node->task_cpu);
@@ -189,6 +192,38 @@ static int64_t stacked(const struct pfr_facts *nodes, size_t count, enum pfr_met
     return most;
 }
 
+bool pfr_facts_is_script(const struct pfr_facts *facts)
+{
+    return strcmp(facts->step, "batch") == 0 || strcmp(facts->step, "interactive") == 0;
+}
+
+/*
+ * A script is one task, but what it starts by itself has the CPUs of all tasks
+ * of the job: its use is divided among as many as a step had on a node.
+ */
+static void merge_task_cores(struct pfr_facts *merged, const struct pfr_facts *nodes, size_t count)
+{
+    int64_t tasks = 1;
+
+    merged->one_script = true;
+    for (size_t i = 0; i < count; i++)
+        if (!pfr_facts_is_script(&nodes[i])) {
+            merged->one_script = false;
+            tasks = nodes[i].tasks > tasks ? nodes[i].tasks : tasks;
+        }
+    merged->cores_per_task = merged->cpus_per_task = PFR_ABSENT;
+    for (size_t i = 0; i < count; i++) {
+        int64_t share = pfr_facts_is_script(&nodes[i]) ? tasks : 1;
+
+        if (!pfr_known(nodes[i].cores_per_task) ||
+            nodes[i].cores_per_task / share <= merged->cores_per_task)
+            continue;
+        merged->cores_per_task = nodes[i].cores_per_task / share;
+        merged->cpus_per_task = pfr_known(nodes[i].cpus_per_task) ? nodes[i].cpus_per_task / share
+                                                                  : PFR_ABSENT;
+    }
+}
+
 /* CPUs of the job are told by every step on every node; a node counts once. */
 static int64_t cpus_of(const struct pfr_facts *nodes, size_t count, int64_t *node_count)
 {
@@ -235,6 +270,7 @@ void pfr_facts_merge_job(struct pfr_facts *merged, const struct pfr_facts *nodes
     pfr_facts_merge(merged, nodes, count);
     merged->extent = PFR_EXTENT_JOB;
     merged->mem_given = merged->job_mem_given;
+    merge_task_cores(merged, nodes, count);
     merged->step[0] = '\0';
     if (count == 1)
         return;

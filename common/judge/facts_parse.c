@@ -56,7 +56,6 @@ static void take_allocation(struct pfr_scan *scan, struct pfr_facts *facts)
         { "job_id", &facts->job_id },
         { "nodes", &facts->nodes_given },
         { "tasks_of_step", &facts->tasks_given },
-        { "cpus_per_task", &facts->cpus_per_task },
         { "job_cpus", &facts->cpus },
         { "job_mem_bytes", &facts->job_mem_given },
         { "step_mem_bytes", &facts->mem_given },
@@ -402,6 +401,8 @@ static void conclude(struct pfr_facts *facts)
     facts->processes_at_once = pfr_facts_stats(facts, PFR_PROC_COUNT)->max;
     if (pfr_known(p95))
         facts->cores_per_task = p95 / 100 / (facts->tasks > 0 ? facts->tasks : 1);
+    if (pfr_known(facts->cpus))
+        facts->cpus_per_task = facts->cpus / (facts->tasks > 0 ? facts->tasks : 1);
 }
 
 /*

@@ -35,6 +35,7 @@ static int good(void **state)
     facts.cpus = 4;
     facts.tasks = 1;
     facts.cores_per_task = 3950;
+    facts.cpus_per_task = 4;
     facts.mem_given = 8 * GIB;
     set_max(PFR_CGROUP_MEM_PEAK, 1000 * MIB);
     set_max(PFR_CGROUP_MEM_NONRECLAIMABLE, 950 * MIB);
@@ -61,6 +62,22 @@ static void from_one_run(void **state)
     assert_string_equal(advice.time.paste, "#SBATCH --time=01:00:00");
     assert_string_equal(advice.time.basis, "50:00 min (of 1 run) + 20 %");
     assert_int_equal(advice.runs, 1);
+}
+
+/* Two of four CPUs, in a job of a script and a step: nothing was used up. */
+static void what_a_task_had(void **state)
+{
+    (void)state;
+    facts.tasks = 2;
+    facts.cores_per_task = 2000;
+    add(PFR_VERDICT_FINE);
+    assert_string_equal(advice.cpus.paste, "#SBATCH --cpus-per-task=2");
+    assert_string_equal(advice.cpus.why, "");
+    facts.one_script = true;
+    facts.cores_per_task = 3950;
+    add(PFR_VERDICT_FINE);
+    assert_non_null(strstr(advice.cpus.why, "a script is taken as one task"));
+    assert_non_null(strstr(advice.cpus.why, "; it used all that it had"));
 }
 
 static void from_many_runs(void **state)
@@ -289,6 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(from_one_run, good),
+        cmocka_unit_test_setup(what_a_task_had, good),
         cmocka_unit_test_setup(from_many_runs, good),
         cmocka_unit_test_setup(rounding, good),
         cmocka_unit_test_setup(cache_is_explained, good),

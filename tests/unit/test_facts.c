@@ -349,6 +349,35 @@ static void steps_of_a_job(void **state)
     assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_CPU_SECONDS), 5 * (150 * S + S / 4));
 }
 
+/* --cpus-per-task is of a task of a step; a script has the CPUs of them all. */
+static void cores_of_a_task(void **state)
+{
+    static struct pfr_facts n[2], m;
+
+    (void)state;
+    n[0] = part("batch", "n1", 0, 100, 10);
+    n[0].cpus = 8;
+    n[0].tasks = 1;
+    n[0].cores_per_task = 7200;
+    n[0].cpus_per_task = 8;
+    pfr_facts_merge_job(&m, n, 1);
+    assert_true(m.one_script);
+    assert_int_equal(m.cores_per_task, 7200);
+    n[1] = part("0", "n1", 10, 90, 10);
+    n[1].cpus = 8;
+    n[1].tasks = 4;
+    n[1].cores_per_task = 1500;
+    n[1].cpus_per_task = 2;
+    pfr_facts_merge_job(&m, n, 2);
+    assert_false(m.one_script);
+    assert_int_equal(m.cores_per_task, 1800); /* as much as the script used, for four */
+    assert_int_equal(m.cpus_per_task, 2);
+    n[0].cores_per_task = 10;
+    pfr_facts_merge_job(&m, n, 2);
+    assert_int_equal(m.cores_per_task, 1500);
+    assert_int_equal(m.cpus_per_task, 2); /* not of the five tasks of both */
+}
+
 /* A node, or a step, that is complete is not written any more: the others are not dead by that. */
 static void who_goes_on(void **state)
 {
@@ -610,6 +639,7 @@ int main(void)
         cmocka_unit_test(storage_by_both),
         cmocka_unit_test(sources_are_not_mixed),
         cmocka_unit_test(steps_of_a_job),
+        cmocka_unit_test(cores_of_a_task),
         cmocka_unit_test(who_goes_on),
         cmocka_unit_test(a_kill_stays_counted),
         cmocka_unit_test(a_success_of_all),

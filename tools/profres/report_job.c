@@ -79,11 +79,6 @@ static void load_last(struct pfr_report *report, struct pfr_report_step *step)
         look_elsewhere(step, dir);
 }
 
-static bool is_script(const struct pfr_report_step *step)
-{
-    return strcmp(step->facts.step, "batch") == 0 || strcmp(step->facts.step, "interactive") == 0;
-}
-
 static bool goes_on(const struct pfr_report_step *step, int64_t now)
 {
     return step->facts.progress == PFR_PROGRESS_LIVE && !pfr_facts_is_dead(&step->facts, now);
@@ -95,9 +90,9 @@ static void excuse_scripts(struct pfr_report *report, struct pfr_report_job *job
     bool working = false;
 
     for (size_t i = 0; i < job->step_count; i++)
-        working = working || (!is_script(&job->steps[i]) && goes_on(&job->steps[i], report->now));
+        working = working || (!pfr_facts_is_script(&job->steps[i].facts) && goes_on(&job->steps[i], report->now));
     for (size_t i = 0; working && i < job->step_count; i++)
-        if (is_script(&job->steps[i]))
+        if (pfr_facts_is_script(&job->steps[i].facts))
             job->steps[i].last.still_since = PFR_ABSENT;
 }
 
@@ -156,7 +151,7 @@ static bool tells_more(const struct pfr_report_step *a, const struct pfr_report_
 {
     if (a->verdict.id != b->verdict.id)
         return a->verdict.id > b->verdict.id;
-    return is_script(b);
+    return pfr_facts_is_script(&b->facts);
 }
 
 /* The worst of the steps' is the job's, unless the whole shows more than its parts. */
