@@ -177,6 +177,29 @@ is "... of the one that goes on" \
 kill -KILL "$(pgrep -P "$live" -x sleep)"
 wait "$live" 2>/dev/null
 
+# --- a script that waits for a step which is not profiled (a program called srun) ---
+mkfifo never
+waiting=()
+for program in srun other; do
+    printf '#!/bin/sh\nread -r line <never\n' >$program
+    chmod +x $program
+    "$profres" run -q -w 0.2s -i 0.1s -d "by-$program" -- ./$program &
+    waiting+=($!)
+    started+=($!)
+done
+for program in srun other; do
+    long_enough() { jq_true '.elapsed_seconds > 1.5' "$(summary "by-$program")"; }
+    until_true 20 long_enough
+    mkdir "script-$program"
+    cp -r "by-$program/0" "script-$program/batch"
+    jq '.info.step = "batch"' "$(summary "by-$program")" \
+        >"script-$program/batch/$(basename "$(summary "by-$program")")"
+done
+is "a script that stands still is stalled" "$(field Verdict --stalled=500ms script-other)" stalled
+is "... but not one that waits for its srun" "$(field Verdict --stalled=500ms script-srun)" running
+: >never
+wait "${waiting[@]}"
+
 # --- phases ---
 "$profres" run -q -d phases -- sh -c '"$0" mark load; sleep 0.3; "$0" mark solve; head -c 40M /dev/zero | tail >/dev/null; "$0" mark --end' "$profres"
 like "phases" "$(words phases)" "*phases load: 0.* s from 0.* s on,*solve: 0.* s from 0.[3-9]* s on, * at *"

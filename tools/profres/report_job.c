@@ -84,15 +84,16 @@ static bool goes_on(const struct pfr_report_step *step, int64_t now)
     return step->facts.progress == PFR_PROGRESS_LIVE && !pfr_facts_is_dead(&step->facts, now);
 }
 
-/* A script that waits for the steps it started does what it should. */
+/* A script that waits for the steps it started does what it should, profiled or not. */
 static void excuse_scripts(struct pfr_report *report, struct pfr_report_job *job)
 {
     bool working = false;
 
     for (size_t i = 0; i < job->step_count; i++)
         working = working || (!pfr_facts_is_script(&job->steps[i].facts) && goes_on(&job->steps[i], report->now));
-    for (size_t i = 0; working && i < job->step_count; i++)
-        if (pfr_facts_is_script(&job->steps[i].facts))
+    for (size_t i = 0; i < job->step_count; i++)
+        if (pfr_facts_is_script(&job->steps[i].facts) &&
+            (working || job->steps[i].last.has_srun))
             job->steps[i].last.still_since = PFR_ABSENT;
 }
 
