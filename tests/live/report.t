@@ -200,6 +200,13 @@ is "... but not one that waits for its srun" "$(field Verdict --stalled=500ms sc
 : >never
 wait "${waiting[@]}"
 
+# --- a process that outlives the command is told of, however well that ended (R68) ---
+"$profres" run -q -d outlived -- sh -c 'sleep 60 >&- 2>&- & echo $! >outliver; sleep 0.3'
+like "a process that went on" "$(words outlived)" \
+    "*verdict fine: nothing conspicuous 1 process was still there at the last sample *"
+kill "$(cat outliver)"
+is "... not where there was none" "$(report fine | grep -c 'still there')" 0
+
 # --- phases ---
 "$profres" run -q -d phases -- sh -c '"$0" mark load; sleep 0.3; "$0" mark solve; head -c 40M /dev/zero | tail >/dev/null; "$0" mark --end' "$profres"
 like "phases" "$(words phases)" "*phases load: 0.* s from 0.* s on,*solve: 0.* s from 0.[3-9]* s on, * at *"
