@@ -207,6 +207,13 @@ like "a process that went on" "$(words outlived)" \
 kill "$(cat outliver)"
 is "... not where there was none" "$(report fine | grep -c 'still there')" 0
 
+# --- two runs in one directory: the windows are those of the last, as all else is ---
+for seconds in 0.7 0.4; do "$profres" run -q -i 0.1 -w 0.2 -d twice -- sleep $seconds; done
+is "--by=time of two runs in one series" "$(report --by=time -nP -o To twice | sort -n | tail -n 1)" \
+    "$(jq -r 'select(.type == "usage").to' "$(summary twice)l" | tail -n 1)"
+is "... as many windows as the last has" "$(report --by=time -nP -o To twice | wc -l)" \
+    "$(jq -r .num_windows "$(summary twice)")"
+
 # --- phases ---
 "$profres" run -q -d phases -- sh -c '"$0" mark load; sleep 0.3; "$0" mark solve; head -c 40M /dev/zero | tail >/dev/null; "$0" mark --end' "$profres"
 like "phases" "$(words phases)" "*phases load: 0.* s from 0.* s on,*solve: 0.* s from 0.[3-9]* s on, * at *"
