@@ -217,6 +217,11 @@ is "... as many windows as the last has" "$(report --by=time -nP -o To twice | w
 # --- phases ---
 "$profres" run -q -d phases -- sh -c '"$0" mark load; sleep 0.3; "$0" mark solve; head -c 40M /dev/zero | tail >/dev/null; "$0" mark --end' "$profres"
 like "phases" "$(words phases)" "*phases load: 0.* s from 0.* s on,*solve: 0.* s from 0.[3-9]* s on, * at *"
+mkdir -p marked/0
+for node in n1 n2; do
+    jq --arg node $node '.info.job = "marked" | .info.node = $node' "$(summary phases)" >"marked/0/$node.json"
+done
+like "... of two nodes: whose they are" "$(words marked)" "*phases load (n1): 0.*load (n2): 0.*"
 is "--by=phase" "$(report --by=phase -nP -o Phase phases | tr '\n' ' ')" "load solve "
 is "... with its own numbers" "$(report --by=phase -nP -o cgroup_cpu_seconds phases)" \
     "$(jq -r '.phases[].measurements.cgroup_cpu_seconds // ""' "$(summary phases)")"

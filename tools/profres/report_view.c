@@ -359,8 +359,30 @@ static void view_parts(const struct pfr_report *report, const struct pfr_report_
 
 struct phases {
     const struct pfr_report *report;
+    const struct pfr_report_job *job;
     int count;
 };
+
+/* " (step 0, n1, task 3)": as much of it as tells phases apart. */
+static void append_whose(char *line, const struct pfr_detail *phase,
+                         const struct pfr_report_job *job)
+{
+    const char *separator = " (";
+
+    if (job->step_count > 1) {
+        append(line, "%sstep %s", separator, phase->facts->step);
+        separator = ", ";
+    }
+    if (job->node_count > job->step_count) {
+        append(line, "%s%s", separator, phase->facts->node);
+        separator = ", ";
+    }
+    if (phase->facts->tasks > 1 && pfr_known(phase->rank)) {
+        append(line, "%stask %lld", separator, (long long)phase->rank);
+        separator = ", ";
+    }
+    append(line, "%s", separator[0] == ',' ? ")" : "");
+}
 
 static void view_phase(const struct pfr_detail *phase, void *arg)
 {
@@ -372,7 +394,9 @@ static void view_phase(const struct pfr_detail *phase, void *arg)
 
     if (!pfr_known(phase->from) || phases->count++ >= PHASES_SHOWN)
         return;
-    append(line, "%s: ", phase->name);
+    append(line, "%s", phase->name);
+    append_whose(line, phase, phases->job);
+    append(line, ": ");
     if (!pfr_known(phase->to) || span < 0)
         append(line, "goes on");
     else
@@ -389,7 +413,7 @@ static void view_phase(const struct pfr_detail *phase, void *arg)
 
 static void view_phases(const struct pfr_report *report, const struct pfr_report_job *job)
 {
-    struct phases phases = { report, 0 };
+    struct phases phases = { report, job, 0 };
     int64_t malformed = 0;
 
     for (size_t i = 0; i < job->node_count; i++)
