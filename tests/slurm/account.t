@@ -64,12 +64,17 @@ is "sacct: the state" "$state" FAILED
 is "... the exit code is that of the tasks" "$code" "$(of acct 0 '[.tasks[].exit] | max'):0"
 # from when slurmctld made the step to when it heard of its end, in whole seconds
 near "... elapsed" "$(of acct 0 .elapsed_seconds)" "$(seconds <<<"$elapsed")" 2
+ok "... MaxRSS is no less than what was held" at_least "$rss" $((50 << 20))
 # sacct's is the largest of what was sampled of a task, ours the kernel's high-water mark
-ok "... MaxRSS is no more than our largest peak of a task" at_least \
-    "$(of acct 0 '[.tasks[].cgroup_mem_peak] | max')" "$rss"
-ok "... and no less than what was held" at_least "$rss" $((50 << 20))
-ok "... the sum over tasks is no more than our peak of the step" at_least \
-    "$(of acct 0 .measurements.cgroup_mem_peak.max)" "$(tres mem "$tot")"
+if lab_unified && [[ $(lab_client srun --version) = "slurm 22."* ]]; then
+    skip 2 "Slurm counts huge pages twice on v2 before 23.02.6: MaxRSS $rss, a task's peak was $(
+        of acct 0 '[.tasks[].cgroup_mem_peak] | max')"
+else
+    ok "... and no more than our largest peak of a task" at_least \
+        "$(of acct 0 '[.tasks[].cgroup_mem_peak] | max')" "$rss"
+    ok "... the sum over tasks is no more than our peak of the step" at_least \
+        "$(of acct 0 .measurements.cgroup_mem_peak.max)" "$(tres mem "$tot")"
+fi
 # rusage of the tasks, from their fork on, before they were in the cgroup
 near "... TotalCPU" "$(of acct 0 .measurements.cgroup_cpu_seconds.total)" "$(seconds <<<"$total")" 0.05
 # how it is divided is guessed by the kernel from clock ticks, and for us in another way
