@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/cleanup.h"
 #include "common/base/parse.h"
 #include "common/judge/text.h"
 
@@ -15,8 +16,9 @@
 
 void pfr_needs_init(struct pfr_needs *needs)
 {
-    *needs = (struct pfr_needs){ .mem_floor = PFR_ABSENT, .mem_bound = PFR_ABSENT,
-                                 .mem_source = PFR_METRIC_NONE, .cpus_on_node = PFR_ABSENT,
+    *needs = (struct pfr_needs){ .memory = { { .source = PFR_CGROUP_MEM_PEAK },
+                                             { .source = PFR_CGROUP_MEM_SAMPLED_PEAK },
+                                             { .source = PFR_PS_RSS_TOTAL } },
                                  .cpus_per_task = PFR_ABSENT };
 }
 
@@ -42,18 +44,47 @@ static int64_t per(int64_t value, int64_t count)
     return pfr_known(value) && pfr_known(count) && count > 0 ? value / count : PFR_ABSENT;
 }
 
+/*
+ * The charged peak is the ceiling. Where it was held down by the limit and much
+ * of it was page cache, it says nothing: a program that reads files fills any
+ * limit with them. Then the floor is what there is to go by.
+ */
+static bool use_floor(const struct pfr_memory_need *need, int64_t bound)
+{
+    return pfr_known(need->floor) && pfr_known(bound) && need->source != PFR_PS_RSS_TOTAL &&
+           need->most >= bound - bound / 20 && need->floor < need->most / 5 * 4;
+}
+
 static void add_memory(struct pfr_needs *needs, const struct pfr_facts *facts,
                        enum pfr_metric_id source)
 {
-    /* numbers of another source are no part of the same maximum (R32) */
-    if (needs->mem.runs && source != needs->mem_source)
-        return;
-    needs->mem_source = source;
-    if (!tell(&needs->mem, pfr_facts_value(facts, source)))
-        return;
-    needs->mem_floor = pfr_facts_stats(facts, PFR_CGROUP_MEM_NONRECLAIMABLE)->max;
-    needs->mem_bound = pfr_facts_memory_bound(facts);
-    needs->cpus_on_node = per(facts->cpus, facts->nodes);
+    struct pfr_memory_need *most = needs->memory, need = { .source = source };
+
+    while (most->source != source) /* it is one of these */
+        most++;
+    need.runs = most->runs + 1;
+    need.most = pfr_facts_value(facts, source);
+    need.floor = pfr_facts_stats(facts, PFR_CGROUP_MEM_NONRECLAIMABLE)->max;
+    need.by_floor = use_floor(&need, pfr_facts_memory_bound(facts));
+    need.want = need.by_floor
+                    ? pfr_plus(need.floor, pfr_muldiv(need.floor, FLOOR_MARGIN, 100))
+                    : pfr_plus(need.most, pfr_muldiv(need.most, MARGIN, 100));
+    need.cpus_on_node = per(facts->cpus, facts->nodes);
+    if (most->runs == 0 || need.want > most->want)
+        *most = need;
+    else
+        most->runs++;
+}
+
+/* What most runs had; of as many, the best (R32). */
+static const struct pfr_memory_need *usual(const struct pfr_needs *needs)
+{
+    const struct pfr_memory_need *need = needs->memory;
+
+    for (size_t i = 1; i < PFR_COUNT(needs->memory); i++)
+        if (needs->memory[i].runs > need->runs)
+            need = &needs->memory[i];
+    return need;
 }
 
 /* How long the job took, as --time counts it. */
@@ -79,8 +110,10 @@ static void add_good(struct pfr_needs *needs, const struct pfr_facts *facts)
     if (source != PFR_METRIC_NONE && (!few || source == PFR_CGROUP_MEM_PEAK))
         add_memory(needs, facts, source);
     if (!few && pfr_known(facts->cores_per_task) &&
-        tell(&needs->cores, facts->cores_per_task))
-        needs->cpus_per_task = per(facts->cpus, facts->tasks);
+        tell(&needs->cores, facts->cores_per_task)) {
+        needs->cpus_per_task = facts->cpus_per_task;
+        needs->one_script = facts->one_script;
+    }
     tell(&needs->time, duration(facts));
 }
 
@@ -162,50 +195,51 @@ static void paste_memory(char *text, size_t size, const char *option, int64_t by
         snprintf(text, size, "#SBATCH --%s=%lldM", option, (long long)((bytes + MIB - 1) / MIB));
 }
 
-/*
- * The charged peak is the ceiling. Where it was held down by the limit and much
- * of it was page cache, it says nothing: a program that reads files fills any
- * limit with them. Then the floor is what there is to go by.
- */
-static bool use_floor(const struct pfr_needs *needs)
-{
-    return pfr_known(needs->mem_floor) && pfr_known(needs->mem_bound) &&
-           needs->mem_source != PFR_PS_RSS_TOTAL &&
-           needs->mem.most >= needs->mem_bound - needs->mem_bound / 20 &&
-           needs->mem_floor < needs->mem.most / 5 * 4;
-}
-
-static void explain_memory(struct pfr_advice_line *line, const struct pfr_needs *needs, bool floor)
+static void explain_memory(struct pfr_advice_line *line, const struct pfr_memory_need *need)
 {
     char cache[PFR_TEXT_SIZE], least[PFR_TEXT_SIZE];
-    int64_t dropable = pfr_known(needs->mem_floor) ? needs->mem.most - needs->mem_floor : 0;
+    int64_t dropable = pfr_known(need->floor) ? need->most - need->floor : 0;
 
-    if (needs->mem_source == PFR_PS_RSS_TOTAL)
+    if (need->source == PFR_PS_RSS_TOTAL)
         snprintf(line->why, sizeof(line->why), "without a cgroup the resident sets are summed: "
                  "shared pages count repeatedly, page cache not at all");
-    else if (floor)
+    else if (need->by_floor)
         snprintf(line->why, sizeof(line->why), "page cache filled the limit; the kernel drops it "
                  "when memory is wanted, so what is not reclaimable was used");
-    else if (dropable > 100 * MIB && dropable > needs->mem.most / 4)
+    else if (dropable > 100 * MIB && dropable > need->most / 4)
         snprintf(line->why, sizeof(line->why), "the charged peak was used; up to %s of it was page "
                  "cache, which the kernel can drop: %s is the least, at the cost of speed",
-                 pfr_size_text(dropable, cache), pfr_size_text(needs->mem_floor, least));
+                 pfr_size_text(dropable, cache), pfr_size_text(need->floor, least));
     else
         snprintf(line->why, sizeof(line->why), "the charged peak was used: what a limit is held "
                  "against");
 }
 
+/* With the CPUs that are advised, where these are fewer: both may be pasted together. */
+static void advise_per_cpu(struct pfr_advice *advice, const struct pfr_needs *needs, int64_t given)
+{
+    struct pfr_advice_line *line = &advice->mem_per_cpu;
+    int64_t cpus = given;
+
+    if (advice->cpus.kind == PFR_ADVICE_TELL && advice->cpus.value < needs->cpus_per_task &&
+        needs->cpus_per_task <= given)
+        cpus = given / needs->cpus_per_task * advice->cpus.value;
+    line->kind = PFR_ADVICE_TELL;
+    line->value = (advice->mem.value / cpus + MIB - 1) / MIB * MIB;
+    paste_memory(line->paste, sizeof(line->paste), "mem-per-cpu", line->value);
+    snprintf(line->basis, sizeof(line->basis), "instead of --mem, with %lld CPU%s a node%s",
+             (long long)cpus, cpus == 1 ? "" : "s", cpus < given ? ", as advised" : "");
+}
+
 static void advise_memory(struct pfr_advice *advice, const struct pfr_needs *needs)
 {
-    struct pfr_advice_line *line = &advice->mem, *per_cpu = &advice->mem_per_cpu;
-    bool floor = needs->mem.runs && use_floor(needs);
-    int64_t base = floor ? needs->mem_floor : needs->mem.most;
-    int margin = floor ? FLOOR_MARGIN : MARGIN;
+    struct pfr_advice_line *line = &advice->mem;
+    const struct pfr_memory_need *need = usual(needs);
     char size[PFR_TEXT_SIZE], runs[PFR_TEXT_SIZE];
 
-    if (needs->mem.runs)
-        line->value = round_memory(pfr_plus(base, pfr_muldiv(base, margin, 100)));
-    if (needs->mem.cut && (!needs->mem.runs || line->value <= needs->mem.cut_at)) {
+    if (need->runs)
+        line->value = round_memory(need->want);
+    if (needs->mem.cut && (!need->runs || line->value <= needs->mem.cut_at)) {
         line->kind = PFR_ADVICE_MORE;
         line->value = needs->mem.cut_at;
         snprintf(line->basis, sizeof(line->basis), "more than %s",
@@ -214,29 +248,26 @@ static void advise_memory(struct pfr_advice *advice, const struct pfr_needs *nee
                  "be told", needs->runs == 1 ? "it" : "a run");
         return;
     }
-    if (!needs->mem.runs) {
+    if (!need->runs) {
         refuse(line, needs);
         return;
     }
     line->kind = PFR_ADVICE_TELL;
     paste_memory(line->paste, sizeof(line->paste), "mem", line->value);
-    snprintf(line->basis, sizeof(line->basis), "%s %s (%s) + %d %%", pfr_size_text(base, size),
-             floor ? "not reclaimable" : needs->mem_source == PFR_PS_RSS_TOTAL ? "resident, summed"
-             : needs->mem_source == PFR_CGROUP_MEM_PEAK ? "charged at peak" : "charged, sampled",
-             runs_text(needs->mem.runs, runs), margin);
-    explain_memory(line, needs, floor);
-    if (pfr_known(needs->cpus_on_node) && needs->cpus_on_node > 0) {
-        per_cpu->kind = PFR_ADVICE_TELL;
-        per_cpu->value = (line->value / needs->cpus_on_node + MIB - 1) / MIB * MIB;
-        paste_memory(per_cpu->paste, sizeof(per_cpu->paste), "mem-per-cpu", per_cpu->value);
-        snprintf(per_cpu->basis, sizeof(per_cpu->basis), "instead of --mem, with %lld CPUs a node",
-                 (long long)needs->cpus_on_node);
-    }
+    snprintf(line->basis, sizeof(line->basis), "%s %s (%s) + %d %%",
+             pfr_size_text(need->by_floor ? need->floor : need->most, size),
+             need->by_floor ? "not reclaimable"
+             : need->source == PFR_PS_RSS_TOTAL ? "resident, summed"
+             : need->source == PFR_CGROUP_MEM_PEAK ? "charged at peak" : "charged, sampled",
+             runs_text(need->runs, runs), need->by_floor ? FLOOR_MARGIN : MARGIN);
+    explain_memory(line, need);
+    if (need->cpus_on_node > 0)
+        advise_per_cpu(advice, needs, need->cpus_on_node);
 }
 
 static void advise_cores(struct pfr_advice_line *line, const struct pfr_needs *needs)
 {
-    int64_t given = pfr_known(needs->cpus_per_task) ? needs->cpus_per_task : 0;
+    bool all = needs->cpus_per_task > 0 && needs->cores.most >= needs->cpus_per_task * 950;
     char cores[PFR_TEXT_SIZE], runs[PFR_TEXT_SIZE];
 
     if (!needs->cores.runs) {
@@ -251,9 +282,13 @@ static void advise_cores(struct pfr_advice_line *line, const struct pfr_needs *n
              (long long)line->value);
     snprintf(line->basis, sizeof(line->basis), "%s cores a task in 95 %% of the time (%s)",
              pfr_cores_text(needs->cores.most, cores), runs_text(needs->cores.runs, runs));
-    if (given && needs->cores.most >= given * 950)
-        snprintf(line->why, sizeof(line->why), "it used all that it had; whether more would make "
-                 "it faster cannot be told from this");
+    snprintf(line->why, sizeof(line->why), "%s%s%s",
+             needs->one_script && line->value > 1
+                 ? "a script is taken as one task: with --ntasks=N, a task needs its part of this"
+                 : "",
+             needs->one_script && line->value > 1 && all ? "; " : "",
+             all ? "it used all that it had; whether more would make it faster cannot be told from "
+                   "this" : "");
 }
 
 /* Up to the next 5 minutes, above an hour 15 minutes, above 6 hours an hour. */
@@ -302,7 +337,7 @@ void pfr_advice_give(struct pfr_advice *advice, const struct pfr_needs *needs)
 {
     memset(advice, 0, sizeof(*advice));
     advice->runs = needs->runs;
-    advise_memory(advice, needs);
     advise_cores(&advice->cpus, needs);
+    advise_memory(advice, needs);
     advise_time(&advice->time, needs);
 }

@@ -34,15 +34,23 @@ struct pfr_need {
     int64_t cut, cut_at;
 };
 
+/* Memory that was measured in one way; the rest is of the run that has to be given most. */
+struct pfr_memory_need {
+    enum pfr_metric_id source;
+    int64_t runs;
+    int64_t most, floor; /* what was used, and what of it was not reclaimable */
+    bool by_floor;       /* the first says nothing */
+    int64_t want;        /* with a margin */
+    int64_t cpus_on_node;
+};
+
 /* What the runs needed, gathered one after another; pfr_needs_init() first. */
 struct pfr_needs {
     int64_t runs;
     struct pfr_need mem, cores, time; /* bytes a node, thousandths of a core a task, ns */
-    int64_t mem_floor;                /* not reclaimable, of the run with the largest `mem` */
-    int64_t mem_bound;                /* allocated on a node, or the limit; of that run */
-    enum pfr_metric_id mem_source;
-    int64_t cpus_on_node;             /* of that run, too */
+    struct pfr_memory_need memory[3]; /* the best source first; numbers of two are no maximum */
     int64_t cpus_per_task;            /* given, in the run with most cores */
+    bool one_script;                  /* that run was a script without steps */
     int64_t failed, unfinished, too_short, too_few; /* runs that do not tell, and why */
 };
 

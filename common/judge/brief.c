@@ -91,22 +91,12 @@ static void print_cpu(FILE *out, const struct pfr_facts *facts)
     fputc('\n', out);
 }
 
-/* Storage by the kernel's block accounting, else by the processes seen. */
 static void print_io(FILE *out, const struct pfr_facts *facts)
 {
-    int64_t read = pfr_facts_value(facts, PFR_CGROUP_IO_READ_BYTES);
-    int64_t written = pfr_facts_value(facts, PFR_CGROUP_IO_WRITE_BYTES);
-    bool cgroup = pfr_known(read) && pfr_known(written);
-    char read_text[PFR_TEXT_SIZE], write_text[PFR_TEXT_SIZE];
+    char text[PFR_STORAGE_SIZE];
 
-    if (!cgroup) {
-        read = pfr_facts_value(facts, PFR_PROC_IO_READ_BYTES_TOTAL);
-        written = pfr_facts_value(facts, PFR_PROC_IO_WRITE_BYTES_TOTAL);
-    }
-    if (!pfr_known(read) || !pfr_known(written))
-        return;
-    fprintf(out, "  storage     %s read, %s written%s\n", pfr_size_text(read, read_text),
-            pfr_size_text(written, write_text), cgroup ? "" : " (by processes seen)");
+    if (pfr_storage_source(facts) != PFR_STORAGE_NONE)
+        fprintf(out, "  storage     %s\n", pfr_storage_text(facts, text));
 }
 
 static void print_processes(FILE *out, const struct pfr_facts *facts)

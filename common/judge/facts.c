@@ -49,7 +49,7 @@ void pfr_facts_init(struct pfr_facts *facts)
     /* the texts need only an end each; the rest of 5 KiB is left as it is */
     facts->extent = PFR_EXTENT_NODE;
     facts->progress = PFR_PROGRESS_LIVE;
-    facts->newer_schema = false;
+    facts->newer_schema = facts->one_script = false;
     facts->job[0] = facts->step[0] = facts->node[0] = facts->user[0] = facts->name[0] = '\0';
     facts->cluster[0] = facts->command[0] = facts->scheduler_state[0] = '\0';
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)

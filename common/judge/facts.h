@@ -68,7 +68,7 @@ struct pfr_facts {
     /* what was given; of a step or job on several nodes, cpus are those of all of them */
     int64_t nodes, nodes_given; /* profiles put together; as many as there should be */
     int64_t tasks, tasks_given; /* seen in the profiles; tasks of the step */
-    int64_t cpus, cpus_per_task;
+    int64_t cpus;
     int64_t mem_given;          /* bytes on one node, for the step; at PFR_EXTENT_JOB for the job */
     int64_t job_mem_given;
     int64_t time_limit;         /* of the job */
@@ -84,7 +84,9 @@ struct pfr_facts {
     /* what was measured, by id - PFR_PID_END; see pfr_facts_stats() */
     struct pfr_stats stats[PFR_STEP_COUNT];
     struct pfr_spread task_mem, task_cpu; /* of tasks with a cgroup of their own */
-    int64_t cores_per_task;               /* p95 of the node with most, in thousandths of a core */
+    int64_t cores_per_task; /* p95 of the node with most, in thousandths of a core */
+    int64_t cpus_per_task;  /* as many CPUs as there were for a task, on that node */
+    bool one_script;        /* there is a script and no step: nobody tells of its tasks */
     int64_t processes_seen, processes_at_once;
 
     /* how well it was measured */
@@ -95,6 +97,9 @@ struct pfr_facts {
 
 /* All absent. */
 void pfr_facts_init(struct pfr_facts *facts);
+
+/* The script of a job, which starts its steps, or the shell of an interactive one. */
+bool pfr_facts_is_script(const struct pfr_facts *facts);
 
 static inline const struct pfr_stats *pfr_facts_stats(const struct pfr_facts *facts,
                                                       enum pfr_metric_id id)

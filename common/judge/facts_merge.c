@@ -32,10 +32,17 @@ static void merge_stats(struct pfr_facts *merged, const struct pfr_facts *nodes,
     for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
         struct pfr_stats *stats = &merged->stats[id - PFR_PID_END];
         bool sum = pfr_metrics[id].kind == PFR_COUNTER || id == PFR_RUSAGE_CPU_SECONDS;
-        int64_t total = 0;
+        int64_t total = 0, known = 0;
 
-        for (size_t i = 0; i < count; i++)
-            total = pfr_plus(total, sum ? pfr_facts_value(&nodes[i], (enum pfr_metric_id)id) : 0);
+        for (size_t i = 0; sum && i < count; i++) {
+            int64_t value = pfr_facts_value(&nodes[i], (enum pfr_metric_id)id);
+
+            total = pfr_plus(total, value);
+            known = pfr_known(value) ? pfr_plus(known, value) : known;
+        }
+        /* a kill that was counted has happened, whatever else is not known */
+        if (id == PFR_CGROUP_OOM_KILLS && known > 0)
+            total = known;
         if (pfr_metrics[id].kind == PFR_COUNTER)
             stats->total = total;
         else if (sum)
@@ -75,6 +82,19 @@ static void merge_end(struct pfr_facts *merged, const struct pfr_facts *node)
     merged->failed_at = node->failed_at;
 }
 
+/*
+ * The oldest of those that are not complete tells whether one was cut off. One
+ * that is complete is not written any more, and says nothing of the others.
+ */
+static int64_t written(const struct pfr_facts *a, const struct pfr_facts *b)
+{
+    bool over = a->progress == PFR_PROGRESS_COMPLETE, other = b->progress == PFR_PROGRESS_COMPLETE;
+
+    if (over != other)
+        return over ? b->written : a->written;
+    return over ? larger(a->written, b->written) : smaller(a->written, b->written);
+}
+
 static void add_node(struct pfr_facts *merged, const struct pfr_facts *node)
 {
     /* a sum of what is known; absent in one is absent in the sum */
@@ -97,15 +117,25 @@ static void add_node(struct pfr_facts *merged, const struct pfr_facts *node)
     merged->write_errors = larger(merged->write_errors, node->write_errors);
     merged->lost_windows = larger(merged->lost_windows, node->lost_windows);
     merged->counter_falls = larger(merged->counter_falls, node->counter_falls);
+    merged->written = written(merged, node);
     merged->progress = node->progress < merged->progress ? node->progress : merged->progress;
     merged->elapsed = larger(merged->elapsed, node->elapsed);
     merged->start = smaller(merged->start, node->start);
-    merged->written = smaller(merged->written, node->written);
-    merged->cores_per_task = larger(merged->cores_per_task, node->cores_per_task);
+    if (larger(merged->cores_per_task, node->cores_per_task) != merged->cores_per_task) {
+        merged->cores_per_task = node->cores_per_task;
+        merged->cpus_per_task = node->cpus_per_task;
+    }
     merged->newer_schema |= node->newer_schema;
     merge_spread(&merged->task_mem, &node->task_mem);
     merge_spread(&merged->task_cpu, &node->task_cpu);
     merge_end(merged, node);
+}
+
+/* That all is well is known when all have ended. */
+static void settle_end(struct pfr_facts *merged)
+{
+    if (merged->exit == 0 && merged->tasks_ended < merged->tasks)
+        merged->exit = merged->rank = PFR_ABSENT;
 }
 
 void pfr_facts_merge(struct pfr_facts *merged, const struct pfr_facts *nodes, size_t count)
@@ -123,6 +153,7 @@ void pfr_facts_merge(struct pfr_facts *merged, const struct pfr_facts *nodes, si
     for (size_t i = 0; i < count; i++)
         if (&nodes[i] != largest)
             add_node(merged, &nodes[i]);
+    settle_end(merged);
     merge_stats(merged, nodes, count);
 }
 
@@ -159,6 +190,38 @@ static int64_t stacked(const struct pfr_facts *nodes, size_t count, enum pfr_met
         }
     }
     return most;
+}
+
+bool pfr_facts_is_script(const struct pfr_facts *facts)
+{
+    return strcmp(facts->step, "batch") == 0 || strcmp(facts->step, "interactive") == 0;
+}
+
+/*
+ * A script is one task, but what it starts by itself has the CPUs of all tasks
+ * of the job: its use is divided among as many as a step had on a node.
+ */
+static void merge_task_cores(struct pfr_facts *merged, const struct pfr_facts *nodes, size_t count)
+{
+    int64_t tasks = 1;
+
+    merged->one_script = true;
+    for (size_t i = 0; i < count; i++)
+        if (!pfr_facts_is_script(&nodes[i])) {
+            merged->one_script = false;
+            tasks = nodes[i].tasks > tasks ? nodes[i].tasks : tasks;
+        }
+    merged->cores_per_task = merged->cpus_per_task = PFR_ABSENT;
+    for (size_t i = 0; i < count; i++) {
+        int64_t share = pfr_facts_is_script(&nodes[i]) ? tasks : 1;
+
+        if (!pfr_known(nodes[i].cores_per_task) ||
+            nodes[i].cores_per_task / share <= merged->cores_per_task)
+            continue;
+        merged->cores_per_task = nodes[i].cores_per_task / share;
+        merged->cpus_per_task = pfr_known(nodes[i].cpus_per_task) ? nodes[i].cpus_per_task / share
+                                                                  : PFR_ABSENT;
+    }
 }
 
 /* CPUs of the job are told by every step on every node; a node counts once. */
@@ -207,6 +270,7 @@ void pfr_facts_merge_job(struct pfr_facts *merged, const struct pfr_facts *nodes
     pfr_facts_merge(merged, nodes, count);
     merged->extent = PFR_EXTENT_JOB;
     merged->mem_given = merged->job_mem_given;
+    merge_task_cores(merged, nodes, count);
     merged->step[0] = '\0';
     if (count == 1)
         return;

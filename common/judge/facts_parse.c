@@ -56,7 +56,6 @@ static void take_allocation(struct pfr_scan *scan, struct pfr_facts *facts)
         { "job_id", &facts->job_id },
         { "nodes", &facts->nodes_given },
         { "tasks_of_step", &facts->tasks_given },
-        { "cpus_per_task", &facts->cpus_per_task },
         { "job_cpus", &facts->cpus },
         { "job_mem_bytes", &facts->job_mem_given },
         { "step_mem_bytes", &facts->mem_given },
@@ -402,12 +401,16 @@ static void conclude(struct pfr_facts *facts)
     int64_t p95 = rate == PFR_METRIC_NONE ? PFR_ABSENT : pfr_facts_stats(facts, rate)->p95;
 
     facts->nodes = 1;
+    if (facts->exit == 0 && facts->tasks_ended < facts->tasks) /* the others may do worse */
+        facts->exit = facts->rank = PFR_ABSENT;
     if (pfr_known(facts->array_job) && pfr_known(facts->array_task)) /* as sacct names it */
         snprintf(facts->job, sizeof(facts->job), "%lld_%lld", (long long)facts->array_job,
                  (long long)facts->array_task);
     facts->processes_at_once = pfr_facts_stats(facts, PFR_PROC_COUNT)->max;
     if (pfr_known(p95))
         facts->cores_per_task = p95 / 100 / (facts->tasks > 0 ? facts->tasks : 1);
+    if (pfr_known(facts->cpus))
+        facts->cpus_per_task = facts->cpus / (facts->tasks > 0 ? facts->tasks : 1);
 }
 
 /*

@@ -392,6 +392,7 @@ static void take_processes(struct pfr_scan *scan, const struct columns *columns,
             else
                 pfr_scan_skip(scan);
         }
+        last->has_srun = last->has_srun || strcmp(process.comm, "srun") == 0;
         rank(last->top, &last->top_count, PFR_LAST_PROCESSES, &process);
     }
 }

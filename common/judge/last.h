@@ -33,6 +33,7 @@ struct pfr_last {
 
     struct pfr_last_process top[PFR_LAST_PROCESSES];
     int top_count;
+    bool has_srun; /* was among the processes of the last window */
     struct { char code[8]; int64_t count; } states[PFR_LAST_STATES]; /* of the last window */
     int state_count;
 

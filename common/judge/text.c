@@ -45,3 +45,45 @@ const char *pfr_cores_text(int64_t thousandths, char text[static PFR_TEXT_SIZE])
     snprintf(text, PFR_TEXT_SIZE, "%.2f", (double)thousandths / 1000);
     return text;
 }
+
+/* More than the blocks in which devices are read and written. */
+static bool is_clearly_more(int64_t seen, int64_t charged)
+{
+    return seen > charged + charged / 10 + (INT64_C(1) << 20);
+}
+
+enum pfr_storage pfr_storage_source(const struct pfr_facts *facts)
+{
+    int64_t read = pfr_facts_value(facts, PFR_CGROUP_IO_READ_BYTES);
+    int64_t written = pfr_facts_value(facts, PFR_CGROUP_IO_WRITE_BYTES);
+    int64_t seen_read = pfr_facts_value(facts, PFR_PROC_IO_READ_BYTES_TOTAL);
+    int64_t seen_written = pfr_facts_value(facts, PFR_PROC_IO_WRITE_BYTES_TOTAL);
+    bool seen = pfr_known(seen_read) && pfr_known(seen_written);
+
+    if (!pfr_known(read) || !pfr_known(written))
+        return seen ? PFR_STORAGE_SEEN : PFR_STORAGE_NONE;
+    return seen && (is_clearly_more(seen_read, read) || is_clearly_more(seen_written, written))
+               ? PFR_STORAGE_BOTH : PFR_STORAGE_CHARGED;
+}
+
+const char *pfr_storage_text(const struct pfr_facts *facts, char text[static PFR_STORAGE_SIZE])
+{
+    char seen[2 * PFR_TEXT_SIZE], charged[2 * PFR_TEXT_SIZE], a[PFR_TEXT_SIZE], b[PFR_TEXT_SIZE];
+    enum pfr_storage source = pfr_storage_source(facts);
+
+    snprintf(seen, sizeof(seen), "%s read, %s written",
+             pfr_size_text(pfr_facts_value(facts, PFR_PROC_IO_READ_BYTES_TOTAL), a),
+             pfr_size_text(pfr_facts_value(facts, PFR_PROC_IO_WRITE_BYTES_TOTAL), b));
+    snprintf(charged, sizeof(charged), "%s read, %s written",
+             pfr_size_text(pfr_facts_value(facts, PFR_CGROUP_IO_READ_BYTES), a),
+             pfr_size_text(pfr_facts_value(facts, PFR_CGROUP_IO_WRITE_BYTES), b));
+    if (source == PFR_STORAGE_NONE)
+        return "-";
+    if (source == PFR_STORAGE_BOTH)
+        snprintf(text, PFR_STORAGE_SIZE, "%s by processes seen; %s on block devices", seen,
+                 charged);
+    else
+        snprintf(text, PFR_STORAGE_SIZE, "%s%s", source == PFR_STORAGE_SEEN ? seen : charged,
+                 source == PFR_STORAGE_SEEN ? " (by processes seen)" : "");
+    return text;
+}

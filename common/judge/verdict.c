@@ -148,3 +148,23 @@ enum pfr_verdict_id pfr_verdict_of(const struct pfr_facts *facts, const struct p
         return PFR_VERDICT_INCOMPLETE;
     return is_idle(facts) ? PFR_VERDICT_IDLE : PFR_VERDICT_FINE;
 }
+
+enum pfr_verdict_id pfr_verdict_of_parts(const struct pfr_facts *facts,
+                                         const struct pfr_facts *nodes, size_t count, int64_t now)
+{
+    enum pfr_verdict_id worst = pfr_verdict_of(facts, NULL, now);
+
+    if (facts->extent != PFR_EXTENT_JOB || count < 2)
+        return worst;
+    for (size_t i = 0, next; i < count; i = next) {
+        struct pfr_facts step;
+        enum pfr_verdict_id verdict;
+
+        for (next = i + 1; next < count && strcmp(nodes[next].step, nodes[i].step) == 0;)
+            next++;
+        pfr_facts_merge(&step, &nodes[i], next - i);
+        verdict = pfr_verdict_of(&step, NULL, now);
+        worst = verdict > worst ? verdict : worst;
+    }
+    return worst;
+}

@@ -57,4 +57,12 @@ int64_t pfr_verdict_still(const struct pfr_last *last);
 enum pfr_verdict_id pfr_verdict_of(const struct pfr_facts *facts, const struct pfr_last *last,
                                    int64_t now);
 
+/*
+ * The same of a job with its nodes, those of a step together: the worst of the
+ * steps' and of the whole's, for what a script returned is no word on its steps.
+ * Of anything else `facts` is all that counts.
+ */
+enum pfr_verdict_id pfr_verdict_of_parts(const struct pfr_facts *facts,
+                                         const struct pfr_facts *nodes, size_t count, int64_t now);
+
 #endif

@@ -180,9 +180,17 @@ static void show_profile(struct voices *v)
     if (facts->progress == PFR_PROGRESS_COMPLETE && facts->tasks_ended < facts->tasks)
         say(&v->verdict->evidence, "%lld of %lld tasks had not ended when it was finished",
             (long long)(facts->tasks - facts->tasks_ended), (long long)facts->tasks);
-    if (pfr_known(facts->pending) && facts->pending > 0)
+}
+
+/* What they did after that is in no number (R68); while it goes on it is no wonder. */
+static void show_pending(struct voices *v)
+{
+    int64_t pending = v->facts->pending;
+
+    if (v->verdict->id != PFR_VERDICT_RUNNING && v->verdict->id != PFR_VERDICT_STALLED &&
+        pfr_known(pending) && pending > 0)
         say(&v->verdict->evidence, "%lld process%s still there at the last sample",
-            (long long)facts->pending, facts->pending == 1 ? " was" : "es were");
+            (long long)pending, pending == 1 ? " was" : "es were");
 }
 
 static void show_use(struct voices *v)
@@ -335,6 +343,7 @@ void pfr_verdict_judge(struct pfr_verdict *verdict, const struct pfr_facts *fact
         show_newest(&v);
     for (int i = 0; i < 4 && rows[verdict->id].show[i]; i++)
         rows[verdict->id].show[i](&v);
+    show_pending(&v);
     if (rows[verdict->id].tell)
         rows[verdict->id].tell(&v);
 }

@@ -144,6 +144,13 @@ timeout 60 "$profres" export -f csv --follow f >followed.csv 2>err
 is "--follow ends when the run is complete" "$?:$(cat err)" 0:
 wait $runner
 ok "... and has each window once" cmp followed.csv <("$profres" export -f csv f)
+# a sampler that was killed an hour ago will not go on
+cp -r f cut
+jq '.state = "LIVE" | .ts = (now - 3600 | todate)' "$(summary f)" >"$(summary cut)"
+grep -v '"type":"final"' "$(summary f)l" >"$(summary cut)l"
+timeout 60 "$profres" export -f csv --follow cut >followed.csv 2>err
+is "--follow ends when its profiler was cut off" "$?" 0
+like "... and says so" "$(cat err)" "*was cut off: nothing was written since *"
 "$profres" export -f openmetrics --follow a >out 2>err
 is "--follow of what is no stream: usage" "$?" 2
 

@@ -3,7 +3,7 @@
 # The summaries are of a real run, with changes that a test can foresee.
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 87
+plan 93
 cd "$work" || exit 1
 export TZ=UTC0
 unset PROFRES_PATH
@@ -196,6 +196,27 @@ like "a clock that was set back" "$(ls_ -nP -o JobID,Elapsed,End,Verdict 32 2>&1
 make 32 0 n1 '.info.start = "2099-01-01T00:00:00.000Z" | .ts = "2099-01-01T00:00:01.000Z"'
 is "... a start in the future" "$(listed --since now)" "32.0 "
 rm -r slurm-32.profres
+
+# --- the verdict on a job is the worst on its steps ---
+make 33 batch n1 '.tasks[0] = {pid: 1, rank: 0, start_seconds: 0, end_seconds: 60, exit: 0}'
+make 33 0 n1 '.tasks[0] = {pid: 1, rank: 0, start_seconds: 0, end_seconds: 60, exit: 3}'
+is "a step failed, its script did not: the job is no fine one" \
+    "$(ls_ -X -nP -o JobID,ExitCode,Verdict 33)" "33|0:0|exit-code"
+is "... nor in order" "$(ls_ -X -nP --sort Elapsed -o JobID,Verdict 33)" "33|exit-code"
+like "... nor in a group" "$(ls_ -X -g 33)" "*exit-code *1 *33*"
+make 33 0 n1
+make 33 batch n1 '.state = "LIVE" | .ts = (now | todate) | .elapsed_seconds = (now - 1794312000)
+    | .tasks[0] = {pid: 1, rank: 0, start_seconds: 0}'
+is "a job whose first step is long over goes on" \
+    "$(ls_ -X -nP -o JobID,ExitCode,Verdict,Progress 33)" "33||running|LIVE"
+make 33 batch n1 '.state = "LIVE" | .ts = (now - 30 | todate) | .tasks[0] = {pid: 1, rank: 0,
+    start_seconds: 0} | .elapsed_seconds = (now - 30 - 1794312000)'
+is "... also now, not only when that was written last" "$(listed --since now-5seconds)" "33.batch "
+for state in $(ls_ --help | sed -n 's/.*by verdict (\(.*\)) or.*/\1/p' | tr -d ,); do
+    ls_ -s "$state" >/dev/null 2>&1 || echo "no state $state"
+done >unknown
+is "the states of the help are some" "$(cat unknown)" ""
+rm -r slurm-33.profres
 
 # --- many as one ---
 for i in 40 41 42 43 44 45 46 47 48; do

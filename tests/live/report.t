@@ -155,12 +155,73 @@ is "a summary cut in half: no report, status 1" "$?:$(cat out)" 1:
 like "... and it is named" "$(cat err)" "*cut/0/*.json is cut off or damaged*"
 report code cut >out
 is "... others are reported, status 1 all the same" "$?:$(grep -c '^  verdict' out)" 1:1
+
+# --- a step of which one node is done, an hour ago, and the other goes on ---
+mkdir -p nodes/0
+cp -r live frozen
+for suffix in json jsonl; do
+    cp "$(summary frozen | sed 's/json$//')$suffix" "nodes/0/n2.$suffix"
+    cp "$(summary fine | sed 's/json$//')$suffix" "nodes/0/n1.$suffix"
+done
+for node in n1 n2; do
+    jq --arg node $node '.info.job = "nodes" | .info.node = $node | .info.allocation = {nodes: 2}
+        | if $node == "n1" then .ts = (now - 3600 | todate) | .measurements.cgroup_mem_peak.max = 1e9
+          else . end' nodes/0/$node.json >changed && mv changed nodes/0/$node.json
+done
+is "one node is done, the other goes on: it runs" "$(field Verdict,ExitCode,NNodes nodes)" "running||2"
+like "... and its newest sample is the newest" "$(words nodes)" \
+    "*state LIVE, written *newest sample, at *s: * [0-9]* process* in its window*"
+is "... of the one that goes on" \
+    "$(report --json nodes | jq -r '.jobs[0].verdict.evidence[0]' | sed 's/:.*//')" \
+    "$(report --json frozen | jq -r '.jobs[0].verdict.evidence[0]' | sed 's/:.*//')"
 kill -KILL "$(pgrep -P "$live" -x sleep)"
 wait "$live" 2>/dev/null
+
+# --- a script that waits for a step which is not profiled (a program called srun) ---
+mkfifo never
+waiting=()
+for program in srun other; do
+    printf '#!/bin/sh\nread -r line <never\n' >$program
+    chmod +x $program
+    "$profres" run -q -w 0.2s -i 0.1s -d "by-$program" -- ./$program &
+    waiting+=($!)
+    started+=($!)
+done
+for program in srun other; do
+    long_enough() { jq_true '.elapsed_seconds > 1.5' "$(summary "by-$program")"; }
+    until_true 20 long_enough
+    mkdir "script-$program"
+    cp -r "by-$program/0" "script-$program/batch"
+    jq '.info.step = "batch"' "$(summary "by-$program")" \
+        >"script-$program/batch/$(basename "$(summary "by-$program")")"
+done
+is "a script that stands still is stalled" "$(field Verdict --stalled=500ms script-other)" stalled
+is "... but not one that waits for its srun" "$(field Verdict --stalled=500ms script-srun)" running
+: >never
+wait "${waiting[@]}"
+
+# --- a process that outlives the command is told of, however well that ended (R68) ---
+"$profres" run -q -d outlived -- sh -c 'sleep 60 >&- 2>&- & echo $! >outliver; sleep 0.3'
+like "a process that went on" "$(words outlived)" \
+    "*verdict fine: nothing conspicuous 1 process was still there at the last sample *"
+kill "$(cat outliver)"
+is "... not where there was none" "$(report fine | grep -c 'still there')" 0
+
+# --- two runs in one directory: the windows are those of the last, as all else is ---
+for seconds in 0.7 0.4; do "$profres" run -q -i 0.1 -w 0.2 -d twice -- sleep $seconds; done
+is "--by=time of two runs in one series" "$(report --by=time -nP -o To twice | sort -n | tail -n 1)" \
+    "$(jq -r 'select(.type == "usage").to' "$(summary twice)l" | tail -n 1)"
+is "... as many windows as the last has" "$(report --by=time -nP -o To twice | wc -l)" \
+    "$(jq -r .num_windows "$(summary twice)")"
 
 # --- phases ---
 "$profres" run -q -d phases -- sh -c '"$0" mark load; sleep 0.3; "$0" mark solve; head -c 40M /dev/zero | tail >/dev/null; "$0" mark --end' "$profres"
 like "phases" "$(words phases)" "*phases load: 0.* s from 0.* s on,*solve: 0.* s from 0.[3-9]* s on, * at *"
+mkdir -p marked/0
+for node in n1 n2; do
+    jq --arg node $node '.info.job = "marked" | .info.node = $node' "$(summary phases)" >"marked/0/$node.json"
+done
+like "... of two nodes: whose they are" "$(words marked)" "*phases load (n1): 0.*load (n2): 0.*"
 is "--by=phase" "$(report --by=phase -nP -o Phase phases | tr '\n' ' ')" "load solve "
 is "... with its own numbers" "$(report --by=phase -nP -o cgroup_cpu_seconds phases)" \
     "$(jq -r '.phases[].measurements.cgroup_cpu_seconds // ""' "$(summary phases)")"

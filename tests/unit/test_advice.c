@@ -35,6 +35,7 @@ static int good(void **state)
     facts.cpus = 4;
     facts.tasks = 1;
     facts.cores_per_task = 3950;
+    facts.cpus_per_task = 4;
     facts.mem_given = 8 * GIB;
     set_max(PFR_CGROUP_MEM_PEAK, 1000 * MIB);
     set_max(PFR_CGROUP_MEM_NONRECLAIMABLE, 950 * MIB);
@@ -61,6 +62,66 @@ static void from_one_run(void **state)
     assert_string_equal(advice.time.paste, "#SBATCH --time=01:00:00");
     assert_string_equal(advice.time.basis, "50:00 min (of 1 run) + 20 %");
     assert_int_equal(advice.runs, 1);
+}
+
+/* Two of four CPUs, in a job of a script and a step: nothing was used up. */
+static void what_a_task_had(void **state)
+{
+    (void)state;
+    facts.tasks = 2;
+    facts.cores_per_task = 2000;
+    add(PFR_VERDICT_FINE);
+    assert_string_equal(advice.cpus.paste, "#SBATCH --cpus-per-task=2");
+    assert_string_equal(advice.cpus.why, "");
+    facts.one_script = true;
+    facts.cores_per_task = 3950;
+    add(PFR_VERDICT_FINE);
+    assert_non_null(strstr(advice.cpus.why, "a script is taken as one task"));
+    assert_non_null(strstr(advice.cpus.why, "; it used all that it had"));
+}
+
+/* Page cache filled the limit of both: it is the one with more of its own that has to fit. */
+static void from_the_largest_floor(void **state)
+{
+    (void)state;
+    set_max(PFR_CGROUP_MEM_PEAK, 8 * GIB);
+    set_max(PFR_CGROUP_MEM_NONRECLAIMABLE, 1 * GIB);
+    add(PFR_VERDICT_FINE);
+    set_max(PFR_CGROUP_MEM_PEAK, 8 * GIB - MIB);
+    set_max(PFR_CGROUP_MEM_NONRECLAIMABLE, 5 * GIB);
+    add(PFR_VERDICT_FINE);
+    assert_string_equal(advice.mem.paste, "#SBATCH --mem=6700M"); /* 6656 */
+    assert_string_equal(advice.mem.basis, "5.00 GiB not reclaimable (largest of 2 runs) + 30 %");
+}
+
+/* Pasted together, memory for a CPU and fewer CPUs are still enough memory. */
+static void fewer_cpus_have_more_memory_each(void **state)
+{
+    (void)state;
+    facts.cpus = 8;
+    facts.tasks = 2;
+    facts.cores_per_task = 900; /* of four each */
+    add(PFR_VERDICT_FINE);
+    assert_string_equal(advice.cpus.paste, "#SBATCH --cpus-per-task=1");
+    assert_string_equal(advice.mem.paste, "#SBATCH --mem=1200M");
+    assert_string_equal(advice.mem_per_cpu.paste, "#SBATCH --mem-per-cpu=600M");
+    assert_string_equal(advice.mem_per_cpu.basis,
+                        "instead of --mem, with 2 CPUs a node, as advised");
+}
+
+/* One of other nodes, and the first at that, is not what is advised for all (R32). */
+static void from_what_most_runs_had(void **state)
+{
+    (void)state;
+    set_max(PFR_CGROUP_MEM_PEAK, PFR_ABSENT);
+    set_max(PFR_CGROUP_MEM_SAMPLED_PEAK, 500 * MIB);
+    add(PFR_VERDICT_FINE);
+    assert_string_equal(advice.mem.paste, "#SBATCH --mem=600M");
+    set_max(PFR_CGROUP_MEM_PEAK, 4000 * MIB);
+    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_FINE);
+    assert_string_equal(advice.mem.paste, "#SBATCH --mem=4800M");
+    assert_string_equal(advice.mem.basis, "3.91 GiB charged at peak (largest of 2 runs) + 20 %");
 }
 
 static void from_many_runs(void **state)
@@ -289,6 +350,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(from_one_run, good),
+        cmocka_unit_test_setup(what_a_task_had, good),
+        cmocka_unit_test_setup(from_the_largest_floor, good),
+        cmocka_unit_test_setup(fewer_cpus_have_more_memory_each, good),
+        cmocka_unit_test_setup(from_what_most_runs_had, good),
         cmocka_unit_test_setup(from_many_runs, good),
         cmocka_unit_test_setup(rounding, good),
         cmocka_unit_test_setup(cache_is_explained, good),

@@ -272,12 +272,12 @@ static void hostile_in_influx(void **state)
 
     append(bench, HEADER(HOSTILE) WINDOW(0, 10));
     append(bench, "{\"type\":\"event\",\"ts\":\"2026-11-16T02:00:01.000Z\",\"t\":1,\"event\":"
-                  "\"phase\",\"name\":\"say \\\"x\\\"\\\\\"}\n");
+                  "\"phase\",\"rank\":3,\"name\":\"say \\\"x\\\"\\\\\"}\n");
     assert_string_equal(written(bench, &pfr_format_influx),
                         "profres,job=a\\,b\\ \"c\"\\=d\\__[31m,step=0,node=n1 "
                         "cgroup_mem_current=10000i,cgroup_cpu_seconds=0.5 1794794410000000000\n"
-                        "profres_event,job=a\\,b\\ \"c\"\\=d\\__[31m,step=0,node=n1,event=phase "
-                        "text=\"say \\\"x\\\"\\\\\" 1794794401000000000\n");
+                        "profres_event,job=a\\,b\\ \"c\"\\=d\\__[31m,step=0,node=n1,event=phase,"
+                        "rank=3 text=\"say \\\"x\\\"\\\\\" 1794794401000000000\n");
 }
 
 static void hostile_in_jsonl(void **state)

@@ -16,6 +16,7 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/judge/last.h"
+#include "common/judge/text.h"
 
 #define S PFR_NS_PER_S
 #define MIB (INT64_C(1) << 20)
@@ -262,6 +263,34 @@ static void nodes_of_a_step(void **state)
     assert_int_equal(pfr_facts_stats(&m, PFR_CGROUP_PDCPU)->p95, 190000); /* nothing lost */
 }
 
+/* Block devices know nothing of NFS, nor on v1 of buffered writes: no zero hides what was done. */
+static void storage_by_both(void **state)
+{
+    static const enum pfr_metric_id ids[] = {
+        PFR_CGROUP_IO_READ_BYTES, PFR_CGROUP_IO_WRITE_BYTES, PFR_PROC_IO_READ_BYTES_TOTAL,
+        PFR_PROC_IO_WRITE_BYTES_TOTAL,
+    };
+    static const struct { int64_t mib[4]; const char *text; } cases[] = {
+        { { -1, -1, -1, -1 }, "-" },
+        { { 8, 2, -1, -1 }, "8.00 MiB read, 2.00 MiB written" },
+        { { 8, 2, 0, 3 }, "8.00 MiB read, 2.00 MiB written" },
+        { { -1, -1, 0, 3 }, "0 B read, 3.00 MiB written (by processes seen)" },
+        { { 0, 0, 5, 64 }, "5.00 MiB read, 64.0 MiB written by processes seen; "
+                           "0 B read, 0 B written on block devices" },
+    };
+    char text[PFR_STORAGE_SIZE];
+    struct pfr_facts f;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        pfr_facts_init(&f);
+        for (int k = 0; k < 4; k++)
+            if (cases[i].mib[k] >= 0)
+                f.stats[ids[k] - PFR_PID_END].total = cases[i].mib[k] * MIB;
+        assert_string_equal(pfr_storage_text(&f, text), cases[i].text);
+    }
+}
+
 /* A node without the kernel's peak is not larger because its summed RSS is (R32). */
 static void sources_are_not_mixed(void **state)
 {
@@ -318,6 +347,96 @@ static void steps_of_a_job(void **state)
     assert_int_equal(m.exit, 3); /* the script's is the job's */
     assert_false(pfr_known(pfr_facts_stats(&m, PFR_CGROUP_PDCPU)->p95));
     assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_CPU_SECONDS), 5 * (150 * S + S / 4));
+}
+
+/* --cpus-per-task is of a task of a step; a script has the CPUs of them all. */
+static void cores_of_a_task(void **state)
+{
+    static struct pfr_facts n[2], m;
+
+    (void)state;
+    n[0] = part("batch", "n1", 0, 100, 10);
+    n[0].cpus = 8;
+    n[0].tasks = 1;
+    n[0].cores_per_task = 7200;
+    n[0].cpus_per_task = 8;
+    pfr_facts_merge_job(&m, n, 1);
+    assert_true(m.one_script);
+    assert_int_equal(m.cores_per_task, 7200);
+    n[1] = part("0", "n1", 10, 90, 10);
+    n[1].cpus = 8;
+    n[1].tasks = 4;
+    n[1].cores_per_task = 1500;
+    n[1].cpus_per_task = 2;
+    pfr_facts_merge_job(&m, n, 2);
+    assert_false(m.one_script);
+    assert_int_equal(m.cores_per_task, 1800); /* as much as the script used, for four */
+    assert_int_equal(m.cpus_per_task, 2);
+    n[0].cores_per_task = 10;
+    pfr_facts_merge_job(&m, n, 2);
+    assert_int_equal(m.cores_per_task, 1500);
+    assert_int_equal(m.cpus_per_task, 2); /* not of the five tasks of both */
+}
+
+/* A node, or a step, that is complete is not written any more: the others are not dead by that. */
+static void who_goes_on(void **state)
+{
+    static struct pfr_facts n[3], m;
+
+    (void)state;
+    n[0] = part("batch", "n1", 0, 1000, 10);
+    n[1] = part("0", "n1", 10, 40, 100);
+    n[2] = part("1", "n1", 50, 60, 100);
+    n[0].written = 2000 * S;
+    n[1].written = 1040 * S;
+    n[2].written = 1060 * S;
+    for (int i = 0; i < 3; i++)
+        n[i].tasks = n[i].tasks_ended = 1;
+    pfr_facts_merge_job(&m, n, 3);
+    assert_int_equal(m.written, 2000 * S);
+    assert_int_equal(m.exit, 0);
+    n[0].progress = PFR_PROGRESS_LIVE;
+    n[0].exit = PFR_ABSENT;
+    n[0].tasks_ended = 0;
+    pfr_facts_merge_job(&m, n, 3);
+    assert_int_equal(m.written, 2000 * S);
+    assert_false(pfr_facts_is_dead(&m, 2010 * S));
+    assert_false(pfr_known(m.exit)); /* steps that went well are not yet a job that did */
+    n[2].progress = PFR_PROGRESS_LIVE;
+    pfr_facts_merge_job(&m, n, 3);
+    assert_int_equal(m.written, 1060 * S); /* of those that should be written the oldest */
+}
+
+static void a_kill_stays_counted(void **state)
+{
+    static struct pfr_facts n[2], m;
+
+    (void)state;
+    n[0] = part("0", "n1", 0, 10, 10);
+    n[1] = part("0", "n2", 0, 10, 20);
+    n[0].stats[PFR_CGROUP_OOM_KILLS - PFR_PID_END].total = 2;
+    n[1].stats[PFR_CGROUP_OOM_KILLS - PFR_PID_END].total = PFR_ABSENT;
+    pfr_facts_merge(&m, n, 2);
+    assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_OOM_KILLS), 2);
+}
+
+/* One of two tasks has succeeded: that is no exit code of the step. */
+static void a_success_of_all(void **state)
+{
+    static const char text[] =
+        "{ \"schema\": \"profres-summary/1.0\", \"state\": \"LIVE\", \"tasks\": ["
+        "{ \"pid\": 1, \"rank\": 0, \"end_seconds\": 9, \"exit\": %s }, "
+        "{ \"pid\": 2, \"rank\": 1 } ] }";
+    char well[256], ill[256];
+    struct pfr_facts f;
+
+    (void)state;
+    snprintf(well, sizeof(well), text, "0");
+    snprintf(ill, sizeof(ill), text, "3");
+    parse(&f, well);
+    assert_false(pfr_known(f.exit));
+    parse(&f, ill);
+    assert_int_equal(f.exit, 3);
 }
 
 static void ages(void **state)
@@ -580,8 +699,13 @@ int main(void)
         cmocka_unit_test(strange_types),
         cmocka_unit_test(sources_in_their_order),
         cmocka_unit_test(nodes_of_a_step),
+        cmocka_unit_test(storage_by_both),
         cmocka_unit_test(sources_are_not_mixed),
         cmocka_unit_test(steps_of_a_job),
+        cmocka_unit_test(cores_of_a_task),
+        cmocka_unit_test(who_goes_on),
+        cmocka_unit_test(a_kill_stays_counted),
+        cmocka_unit_test(a_success_of_all),
         cmocka_unit_test(ages),
         cmocka_unit_test(times),
         cmocka_unit_test(files_of_a_node),

@@ -217,10 +217,43 @@ static void take_window(struct pfr_scan *scan, struct source *source)
         give(source);
 }
 
+/* "type" is the first member of every line that we write; behind it the scan goes on. */
+static bool scan_type(struct pfr_scan *scan, const char *line, size_t length, struct pfr_span *type)
+{
+    struct pfr_span key;
+
+    pfr_scan_init(scan, line, length);
+    return pfr_scan_enter(scan, '{') && pfr_scan_member(scan, &key) && pfr_span_is(key, "type") &&
+           pfr_scan_span(scan, type);
+}
+
+/* How many runs are in a series. */
+static int64_t count_runs(const struct pfr_found *found, const char *node)
+{
+    int fd = open_file(found, node, "jsonl");
+    struct pfr_lines lines;
+    struct pfr_scan scan;
+    struct pfr_span type;
+    int64_t count = 0;
+    const char *line;
+    size_t length;
+
+    if (fd < 0)
+        return 0;
+    pfr_lines_init(&lines, fd);
+    while (pfr_lines_next(&lines, &line, &length) > 0)
+        count += scan_type(&scan, line, length, &type) && pfr_span_is(type, "header");
+    pfr_lines_release(&lines);
+    return count;
+}
+
+/* Of several runs in one series the last one: it is what the summary, and so the row, is of. */
 static int each_window(struct source *source, const struct pfr_found *found, const char *node)
 {
-    struct pfr_span key, type;
+    int64_t before = count_runs(found, node);
     struct pfr_lines lines;
+    struct pfr_scan scan;
+    struct pfr_span type;
     const char *line;
     size_t length;
     int fd = open_file(found, node, "jsonl"), result, known = 0;
@@ -229,16 +262,14 @@ static int each_window(struct source *source, const struct pfr_found *found, con
         return fd;
     pfr_lines_init(&lines, fd);
     while (known == 0 && (result = pfr_lines_next(&lines, &line, &length)) > 0) {
-        struct pfr_scan scan;
-
-        pfr_scan_init(&scan, line, length);
-        if (!pfr_scan_enter(&scan, '{') || !pfr_scan_member(&scan, &key) ||
-            !pfr_span_is(key, "type") || !pfr_scan_span(&scan, &type))
+        if (!scan_type(&scan, line, length, &type)) {
             ++*source->malformed;
-        else if (pfr_span_is(type, "usage"))
-            take_window(&scan, source);
-        else if (pfr_span_is(type, "header"))
+        } else if (pfr_span_is(type, "header")) {
             known = pfr_header_check(scan);
+            before--;
+        } else if (pfr_span_is(type, "usage") && before <= 0) {
+            take_window(&scan, source);
+        }
     }
     *source->malformed += lines.too_long + lines.torn;
     pfr_lines_release(&lines);

@@ -24,7 +24,8 @@
 struct row {
     struct pfr_facts facts;
     struct pfr_line line;
-    size_t place; /* as they came */
+    enum pfr_verdict_id verdict; /* before sacct was asked */
+    size_t place;                /* as they came */
     char dir[];
 };
 
@@ -54,7 +55,7 @@ static void print_help(FILE *out)
         "  -u, --user=LIST      of these users\n"
         "  -S, --since=TIME     that went on after this time\n"
         "  -E, --until=TIME     that had begun before it, as 2026-11-16 or now-2days\n"
-        "  -s, --state=LIST     by verdict (oom, exit, fine) or sacct's states (F, TO)\n"
+        "  -s, --state=LIST     by verdict (oom, signal, fine) or sacct's states (F, TO)\n"
         "      --name=LIST      by name of the job; patterns as for files\n"
         "  -w, --where=EXPR     as 'cgroup_mem_peak > 4G && Elapsed >= 1h'\n"
         "  -X, --allocations    one line for each job instead of each step\n"
@@ -101,6 +102,9 @@ static bool is_in_time(const struct ls *ls, const struct pfr_facts *facts)
                       ? facts->start + facts->elapsed
                       : facts->written;
 
+    if (facts->progress != PFR_PROGRESS_COMPLETE && !pfr_facts_is_dead(facts, ls->now) &&
+        end < ls->now)
+        end = ls->now; /* it goes on, whenever that was written */
     if (pfr_known(ls->since) && (!pfr_known(end) || end < ls->since))
         return false;
     return !pfr_known(ls->until) || (pfr_known(facts->start) && facts->start <= ls->until);
@@ -117,7 +121,7 @@ static bool is_wanted(const struct ls *ls, const struct pfr_line *line)
            pfr_where_match(&ls->where, line);
 }
 
-static int keep(struct ls *ls, const struct pfr_load *load)
+static int keep(struct ls *ls, const struct pfr_load *load, enum pfr_verdict_id verdict)
 {
     size_t length = strlen(load->found->dir) + 1;
     struct row *row = malloc(sizeof(*row) + length);
@@ -136,6 +140,7 @@ static int keep(struct ls *ls, const struct pfr_load *load)
     if (!row)
         return -ENOMEM;
     row->facts = *load->facts;
+    row->verdict = verdict;
     row->place = ls->count;
     memcpy(row->dir, load->found->dir, length);
     ls->rows[ls->count++] = row;
@@ -155,13 +160,13 @@ static int take(const struct pfr_load *load, void *arg)
     struct ls *ls = arg;
     struct pfr_line line = { .facts = load->facts, .dir = load->found->dir };
 
-    line.verdict = pfr_verdict_of(load->facts, NULL, ls->now);
+    line.verdict = pfr_verdict_of_parts(load->facts, load->nodes, load->node_count, ls->now);
     if (ls->ask_sacct) /* it is asked once for all, so nothing can be decided yet */
-        return keep(ls, load);
+        return keep(ls, load, line.verdict);
     if (!is_wanted(ls, &line))
         return 0;
     if (ls->sort)
-        return keep(ls, load);
+        return keep(ls, load, line.verdict);
     return show(ls, &line);
 }
 
@@ -216,6 +221,8 @@ static void fill_line(const struct ls *ls, struct row *row)
     row->line.sacct_job = pfr_sacct_find(&ls->sacct, &row->facts);
     row->facts.extent = extent;
     row->line.verdict = pfr_verdict_of(&row->facts, NULL, ls->now);
+    if (row->line.verdict < row->verdict)
+        row->line.verdict = row->verdict;
 }
 
 static void print_kept(struct ls *ls)

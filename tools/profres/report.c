@@ -303,7 +303,8 @@ static int take_member(const struct pfr_load *load, void *arg)
 
     command->shown++;
     return pfr_group_add(&command->group, load->facts,
-                         pfr_verdict_of(load->facts, NULL, command->report.now));
+                         pfr_verdict_of_parts(load->facts, load->nodes, load->node_count,
+                                              command->report.now));
 }
 
 static size_t count_jobs(const struct pfr_finds *finds)

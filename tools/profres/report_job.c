@@ -31,12 +31,16 @@ static const struct pfr_found *find_step(const struct pfr_finds *finds,
     return strcmp(first->step, step) == 0 ? first : NULL;
 }
 
-/* The node whose end tells most: where a task failed first, else the largest. */
+/* Whose end tells most: where a task failed first, else where it goes on, else the largest. */
 static const char *telling_node(const struct pfr_report_step *step)
 {
     for (size_t i = 0; i < step->node_count; i++)
         if (pfr_known(step->facts.failed_at) &&
             step->nodes[i].failed_at == step->facts.failed_at)
+            return step->nodes[i].node;
+    for (size_t i = 0; i < step->node_count; i++)
+        if (step->nodes[i].progress == step->facts.progress &&
+            step->nodes[i].progress != PFR_PROGRESS_COMPLETE)
             return step->nodes[i].node;
     return step->facts.node;
 }
@@ -75,25 +79,22 @@ static void load_last(struct pfr_report *report, struct pfr_report_step *step)
         look_elsewhere(step, dir);
 }
 
-static bool is_script(const struct pfr_report_step *step)
+static bool works(const struct pfr_facts *step, int64_t now)
 {
-    return strcmp(step->facts.step, "batch") == 0 || strcmp(step->facts.step, "interactive") == 0;
+    return step->progress == PFR_PROGRESS_LIVE && !pfr_facts_is_dead(step, now) &&
+           !pfr_facts_is_script(step);
 }
 
-static bool goes_on(const struct pfr_report_step *step, int64_t now)
-{
-    return step->facts.progress == PFR_PROGRESS_LIVE && !pfr_facts_is_dead(&step->facts, now);
-}
-
-/* A script that waits for the steps it started does what it should. */
+/* A script that waits for the steps it started does what it should, profiled or not. */
 static void excuse_scripts(struct pfr_report *report, struct pfr_report_job *job)
 {
     bool working = false;
 
     for (size_t i = 0; i < job->step_count; i++)
-        working = working || (!is_script(&job->steps[i]) && goes_on(&job->steps[i], report->now));
-    for (size_t i = 0; working && i < job->step_count; i++)
-        if (is_script(&job->steps[i]))
+        working = working || works(&job->steps[i].facts, report->now);
+    for (size_t i = 0; i < job->step_count; i++)
+        if (pfr_facts_is_script(&job->steps[i].facts) &&
+            (working || job->steps[i].last.has_srun))
             job->steps[i].last.still_since = PFR_ABSENT;
 }
 
@@ -152,7 +153,7 @@ static bool tells_more(const struct pfr_report_step *a, const struct pfr_report_
 {
     if (a->verdict.id != b->verdict.id)
         return a->verdict.id > b->verdict.id;
-    return is_script(b);
+    return pfr_facts_is_script(&b->facts);
 }
 
 /* The worst of the steps' is the job's, unless the whole shows more than its parts. */

@@ -188,26 +188,11 @@ static void view_cores(const struct pfr_report *report, const struct pfr_facts *
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "CPU time", line);
 }
 
-/* Storage by the kernel's block accounting, else by the processes seen. */
 static void view_io(const struct pfr_report *report, const struct pfr_facts *facts)
 {
-    int64_t read = pfr_facts_value(facts, PFR_CGROUP_IO_READ_BYTES);
-    int64_t written = pfr_facts_value(facts, PFR_CGROUP_IO_WRITE_BYTES);
-    bool cgroup = pfr_known(read) && pfr_known(written);
-    char line[LINE] = "", text[PFR_TEXT_SIZE];
+    char text[PFR_STORAGE_SIZE];
 
-    if (!cgroup) {
-        read = pfr_facts_value(facts, PFR_PROC_IO_READ_BYTES_TOTAL);
-        written = pfr_facts_value(facts, PFR_PROC_IO_WRITE_BYTES_TOTAL);
-    }
-    if (!pfr_known(read) && !pfr_known(written)) {
-        pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", "-");
-        return;
-    }
-    append(line, "%s read", pfr_size_text(read, text));
-    append(line, ", %s written%s", pfr_size_text(written, text),
-           cgroup ? "" : " (by processes seen)");
-    pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", line);
+    pfr_ink_say(&report->ink, PFR_TINT_NONE, "storage", pfr_storage_text(facts, text));
 }
 
 /* Whatever was measured of GPUs; none of it is there without one. */
@@ -374,8 +359,30 @@ static void view_parts(const struct pfr_report *report, const struct pfr_report_
 
 struct phases {
     const struct pfr_report *report;
+    const struct pfr_report_job *job;
     int count;
 };
+
+/* " (step 0, n1, task 3)": as much of it as tells phases apart. */
+static void append_whose(char *line, const struct pfr_detail *phase,
+                         const struct pfr_report_job *job)
+{
+    const char *separator = " (";
+
+    if (job->step_count > 1) {
+        append(line, "%sstep %s", separator, phase->facts->step);
+        separator = ", ";
+    }
+    if (job->node_count > job->step_count) {
+        append(line, "%s%s", separator, phase->facts->node);
+        separator = ", ";
+    }
+    if (phase->facts->tasks > 1 && pfr_known(phase->rank)) {
+        append(line, "%stask %lld", separator, (long long)phase->rank);
+        separator = ", ";
+    }
+    append(line, "%s", separator[0] == ',' ? ")" : "");
+}
 
 static void view_phase(const struct pfr_detail *phase, void *arg)
 {
@@ -387,7 +394,9 @@ static void view_phase(const struct pfr_detail *phase, void *arg)
 
     if (!pfr_known(phase->from) || phases->count++ >= PHASES_SHOWN)
         return;
-    append(line, "%s: ", phase->name);
+    append(line, "%s", phase->name);
+    append_whose(line, phase, phases->job);
+    append(line, ": ");
     if (!pfr_known(phase->to) || span < 0)
         append(line, "goes on");
     else
@@ -404,7 +413,7 @@ static void view_phase(const struct pfr_detail *phase, void *arg)
 
 static void view_phases(const struct pfr_report *report, const struct pfr_report_job *job)
 {
-    struct phases phases = { report, 0 };
+    struct phases phases = { report, job, 0 };
     int64_t malformed = 0;
 
     for (size_t i = 0; i < job->node_count; i++)

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/clock.h"
+#include "common/base/parse.h"
 #include "common/record/reader.h"
 #include "common/record/schema.h"
 
@@ -303,7 +305,34 @@ struct json_object *pfr_feed_summary(const struct pfr_feed *feed)
     return pfr_summary_load(feed->dirfd, name);
 }
 
-bool pfr_feed_is_over(const struct pfr_feed *feed)
+/*
+ * Cut off: its summary is older than one of a run that goes on, and stays as it
+ * is while we watch, for the clock of its node may be wrong (R55).
+ */
+static bool is_dead(struct pfr_feed *feed, struct json_object *summary)
+{
+    int64_t now = pfr_clock_ns(CLOCK_MONOTONIC), written = 0, window = 10 * PFR_NS_PER_S;
+    const char *ts = text_of(summary, "ts");
+
+    pfr_json_get_value(pfr_json_get(pfr_json_get(summary, "info"), "window_seconds"), PFR_SECONDS,
+                       &window);
+    if (!ts || !pfr_clock_parse(ts, &written))
+        return false;
+    if (written != feed->written) {
+        feed->written = written;
+        feed->watched = now;
+    }
+    if (now - feed->watched <= 3 * window ||
+        pfr_clock_ns(CLOCK_REALTIME) - written <= 3 * window + 60 * PFR_NS_PER_S)
+        return false;
+    if (!feed->cut)
+        fprintf(stderr, "profres: %s/%s was cut off: nothing was written since %s\n",
+                feed->found.dir, feed->name, ts);
+    feed->cut = true;
+    return true;
+}
+
+bool pfr_feed_is_over(struct pfr_feed *feed)
 {
     PFR_AUTO_JSON *summary = NULL;
     const char *state;
@@ -316,5 +345,5 @@ bool pfr_feed_is_over(const struct pfr_feed *feed)
         return true;
     summary = pfr_feed_summary(feed);
     state = text_of(summary, "state");
-    return state && strcmp(state, "COMPLETE") == 0;
+    return (state && strcmp(state, "COMPLETE") == 0) || is_dead(feed, summary);
 }

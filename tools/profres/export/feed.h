@@ -27,6 +27,8 @@ struct pfr_feed {
     bool final;         /* its last line was that of a run that is over */
     bool refused;       /* of a version that cannot be read; it was said */
     uint64_t malformed;
+    int64_t written, watched; /* the summary when it was seen to change, and when that was */
+    bool cut;                 /* it was said that its profiler was cut off */
 };
 
 /* Of this node of a step that was found. NULL: no memory, or no such directory. */
@@ -42,7 +44,7 @@ int pfr_feed_read(struct pfr_feed *feed, struct pfr_export *export,
 /* The summary as it is now (json_object_put it), or NULL. */
 struct json_object *pfr_feed_summary(const struct pfr_feed *feed);
 
-/* Nothing more will come: the profiler has finished, or it was lost. */
-bool pfr_feed_is_over(const struct pfr_feed *feed);
+/* Nothing more will come: the profiler has finished, or was lost or cut off, which is said. */
+bool pfr_feed_is_over(struct pfr_feed *feed);
 
 #endif

@@ -83,32 +83,41 @@ static void put_window(struct pfr_export *export, const struct pfr_export_source
         fprintf(export->out, " %lld\n", (long long)ns);
 }
 
-/* Of what happened: its name, its time in the run, and what a mark or a phase says. */
+/*
+ * Of what happened: its name, its time in the run, and what a phase is called. The
+ * rank is a tag: tasks start in the same millisecond, and of two points with the
+ * same tags and time the database keeps one.
+ */
 static void put_event(struct pfr_export *export, const struct pfr_export_source *source,
                       const char *text, size_t length)
 {
-    char event[64] = "", name[256] = "", ts[PFR_STAMP_SIZE] = "";
+    char event[64] = "", name[256] = "", ts[PFR_STAMP_SIZE] = "", rank[24] = "";
     struct pfr_scan scan;
     struct pfr_span key;
-    int64_t ns;
+    int64_t ns, number;
 
     pfr_scan_init(&scan, text, length);
     if (!pfr_scan_enter(&scan, '{'))
         return;
     while (pfr_scan_member(&scan, &key)) {
-        if (pfr_span_is(key, "event"))
+        if (pfr_span_is(key, "event")) {
             pfr_scan_text(&scan, event, sizeof(event));
-        else if (pfr_span_is(key, "name"))
+        } else if (pfr_span_is(key, "name")) {
             pfr_scan_text(&scan, name, sizeof(name));
-        else if (pfr_span_is(key, "ts"))
+        } else if (pfr_span_is(key, "ts")) {
             pfr_scan_text(&scan, ts, sizeof(ts));
-        else
+        } else if (pfr_span_is(key, "rank")) {
+            if (pfr_scan_number(&scan, 1, &number))
+                snprintf(rank, sizeof(rank), "%lld", (long long)number);
+        } else {
             pfr_scan_skip(&scan);
+        }
     }
     if (!pfr_scan_done(&scan) || !*event || !pfr_clock_parse(ts, &ns))
         return;
     put_series(export, source, "profres_event");
     put_tag(export->out, "event", event);
+    put_tag(export->out, "rank", rank);
     fputs(" text=", export->out);
     put_string(export->out, *name ? name : event);
     fprintf(export->out, " %lld\n", (long long)ns);

@@ -407,8 +407,9 @@ static void add_notes(struct pfr_view *view, const struct pfr_trace *trace)
         pfr_view_note(view, PFR_TONE_BAD,
                       "INCOMPLETE: the profiler has not finished; this is what it had");
     else if (pfr_known(trace->facts.pending) && trace->facts.pending > 0)
-        pfr_view_note(view, PFR_TONE_BAD, "%lld processes were still running when it was finished",
-                      (long long)trace->facts.pending);
+        pfr_view_note(view, PFR_TONE_BAD, "%lld process%s still running when it was finished",
+                      (long long)trace->facts.pending,
+                      trace->facts.pending == 1 ? " was" : "es were");
     if (trace->torn)
         pfr_view_note(view, PFR_TONE_BAD,
                       "the last line of the series is cut off; it is left out");

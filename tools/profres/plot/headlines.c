@@ -75,21 +75,19 @@ static void add_cpu(struct pfr_view *view, const struct pfr_facts *facts)
 
 static void add_io(struct pfr_view *view, const struct pfr_facts *facts)
 {
-    int64_t read = pfr_facts_stats(facts, PFR_CGROUP_IO_READ_BYTES)->total;
-    int64_t written = pfr_facts_stats(facts, PFR_CGROUP_IO_WRITE_BYTES)->total;
-    char read_text[PFR_TEXT_SIZE], write_text[PFR_TEXT_SIZE], text[2 * PFR_TEXT_SIZE];
-    bool cgroup = pfr_known(read) && pfr_known(written);
+    enum pfr_storage source = pfr_storage_source(facts);
+    bool seen = source != PFR_STORAGE_CHARGED;
+    char read[PFR_TEXT_SIZE], written[PFR_TEXT_SIZE], text[2 * PFR_TEXT_SIZE];
 
-    if (!cgroup) {
-        read = pfr_facts_stats(facts, PFR_PROC_IO_READ_BYTES_TOTAL)->total;
-        written = pfr_facts_stats(facts, PFR_PROC_IO_WRITE_BYTES_TOTAL)->total;
-    }
-    if (!pfr_known(read) || !pfr_known(written))
+    if (source == PFR_STORAGE_NONE)
         return;
-    snprintf(text, sizeof(text), "%s / %s", pfr_size_text(read, read_text),
-             pfr_size_text(written, write_text));
+    snprintf(text, sizeof(text), "%s / %s",
+             pfr_size_text(pfr_facts_value(facts, seen ? PFR_PROC_IO_READ_BYTES_TOTAL
+                                                       : PFR_CGROUP_IO_READ_BYTES), read),
+             pfr_size_text(pfr_facts_value(facts, seen ? PFR_PROC_IO_WRITE_BYTES_TOTAL
+                                                       : PFR_CGROUP_IO_WRITE_BYTES), written));
     pfr_view_headline(view, PFR_TONE_PLAIN, "read / written", text,
-                      cgroup ? "storage, by the kernel" : "storage, by the processes seen");
+                      seen ? "storage, by the processes seen" : "storage, by the kernel");
 }
 
 void pfr_view_headlines(struct pfr_view *view, const struct pfr_trace *trace, int64_t now)
