@@ -554,7 +554,8 @@ static const char series[] =
     "{\"pid\":7,\"comm\":\"eater\",\"ps_rss\":4096},{\"pid\":8,\"comm\":\"other\"}]}\n"
     "{\"type\":\"something_new\",\"ts\":\"x\"}\n"
     "{\"type\":\"usage\",\"ts\":\"x\",\"from\":20,\"to\":30,\"measurements\":{"
-    "\"cgroup_mem_current\":2,\"cgroup_cpu_seconds\":0,\"cgroup_io_read_bytes\":0},\"samples\":{\"t\":[21,25,29,30],"
+    "\"cgroup_mem_current\":2,\"cgroup_cpu_seconds\":0,\"cgroup_io_read_bytes\":0},"
+    "\"samples\":{\"t\":[21,25,29,30],"
     "\"cgroup_mem_current\":[1,2,3,null],\"cgroup_mem_nonreclaimable\":[1,1,2,null],"
     "\"cgroup_pdcpu\":[null,0,0.5,0]},\"process_count\":9,\"processes\":["
     "[1,2,\"small\",100,{\"S\":4},0],[2,2,\"big\",900,{\"S\":3,\"D\":1},1.5]]}\n";

@@ -56,7 +56,8 @@ static int good(void **state)
     set(PFR_CGROUP_OOM_KILLS, 0);
     last = (struct pfr_last){ .at = 599 * S, .mem = 790 * MIB, .nonreclaimable = 700 * MIB,
                               .rss_total = PFR_ABSENT, .pdcpu = 350000, .processes = 12,
-                              .still_since = PFR_ABSENT, .stall = PFR_LAST_STALL, .oom_at = PFR_ABSENT,
+                              .still_since = PFR_ABSENT, .stall = PFR_LAST_STALL,
+                              .oom_at = PFR_ABSENT,
                               .oom_kills = PFR_ABSENT };
     return 0;
 }

@@ -90,7 +90,8 @@ static void excuse_scripts(struct pfr_report *report, struct pfr_report_job *job
     bool working = false;
 
     for (size_t i = 0; i < job->step_count; i++)
-        working = working || (!pfr_facts_is_script(&job->steps[i].facts) && goes_on(&job->steps[i], report->now));
+        working = working || (!pfr_facts_is_script(&job->steps[i].facts) &&
+                              goes_on(&job->steps[i], report->now));
     for (size_t i = 0; i < job->step_count; i++)
         if (pfr_facts_is_script(&job->steps[i].facts) &&
             (working || job->steps[i].last.has_srun))
