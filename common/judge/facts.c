@@ -143,7 +143,7 @@ bool pfr_facts_is_dead(const struct pfr_facts *facts, int64_t now)
     if (facts->progress == PFR_PROGRESS_COMPLETE)
         return false;
     return facts->progress == PFR_PROGRESS_LOST || !pfr_known(age) ||
-           age > 3 * window + 60 * PFR_NS_PER_S;
+           (age - 60 * PFR_NS_PER_S) / 3 > window;
 }
 
 /* tests/lint/judged holds this against what stands in the files beside. */

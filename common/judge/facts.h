@@ -125,13 +125,19 @@ int pfr_facts_parse(struct pfr_facts *facts, const char *text, size_t length);
  */
 int pfr_facts_load(struct pfr_facts *facts, int dirfd, const char *node);
 
+/* Which measurements are read; of those whose number is their max no more is sure to be. */
+struct pfr_wanted {
+    struct pfr_metric_set numbers;
+    struct pfr_metric_set stats; /* those of them that are read in full */
+};
+
 /*
- * The same, but only these measurements (NULL: all); others are absent, as is
- * what is known of processes and of the sampler. What is to be judged needs
- * those of pfr_facts_judged() besides what is shown.
+ * The same, but only what is wanted (NULL: all); the rest is absent, as is what
+ * is known of processes and of the sampler. What is to be judged needs those of
+ * pfr_facts_judged() besides what is shown.
  */
 int pfr_facts_load_some(struct pfr_facts *facts, int dirfd, const char *node,
-                        const struct pfr_metric_set *wanted);
+                        const struct pfr_wanted *wanted);
 
 /* All that is asked for by name in this room. */
 struct pfr_metric_set pfr_facts_judged(void);

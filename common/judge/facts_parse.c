@@ -142,7 +142,9 @@ static const struct { const char *key; size_t length, offset; } members[] = {
 #undef MEMBER
 };
 
-static void take_stats(struct pfr_scan *scan, enum pfr_metric_id id, struct pfr_stats *stats)
+/* All members, or up to the max. */
+static void take_stats(struct pfr_scan *scan, enum pfr_metric_id id, struct pfr_stats *stats,
+                       bool all)
 {
     int64_t quantum = pfr_unit_quantum(pfr_metrics[id].unit);
     struct pfr_span key;
@@ -167,6 +169,10 @@ static void take_stats(struct pfr_scan *scan, enum pfr_metric_id id, struct pfr_
         pfr_scan_number(scan, members[next].offset == offsetof(struct pfr_stats, max_at)
                                   ? PFR_NS_PER_S : quantum,
                         (int64_t *)(void *)((char *)stats + members[next].offset));
+        if (!all && members[next].offset == offsetof(struct pfr_stats, max)) {
+            pfr_scan_leave(scan);
+            return;
+        }
         next = (next + 1) % PFR_COUNT(members);
     }
 }
@@ -181,7 +187,7 @@ static enum pfr_metric_id find_from(enum pfr_metric_id next, struct pfr_span key
 
 /* Those that nobody asked for are passed over, which is many times faster. */
 static void take_measurements(struct pfr_scan *scan, struct pfr_facts *facts,
-                              const struct pfr_metric_set *wanted)
+                              const struct pfr_wanted *wanted)
 {
     enum pfr_metric_id next = PFR_PID_END, id;
     struct pfr_span key;
@@ -190,10 +196,12 @@ static void take_measurements(struct pfr_scan *scan, struct pfr_facts *facts,
         return;
     while (pfr_scan_member(scan, &key)) {
         id = find_from(next, key);
-        if (id == PFR_METRIC_NONE || (wanted && !pfr_metric_set_has(wanted, id)))
+        if (id == PFR_METRIC_NONE || (wanted && !pfr_metric_set_has(&wanted->numbers, id)))
             pfr_scan_skip(scan);
         else
-            take_stats(scan, id, &facts->stats[id - PFR_PID_END]);
+            take_stats(scan, id, &facts->stats[id - PFR_PID_END],
+                       !wanted || pfr_metric_set_has(&wanted->stats, id) ||
+                           pfr_metrics[id].reduce != PFR_MAX);
         next = id == PFR_METRIC_NONE ? next : id + 1;
     }
 }
@@ -350,7 +358,7 @@ static void take_progress(struct pfr_scan *scan, struct pfr_facts *facts)
 }
 
 static void take_member(struct pfr_scan *scan, struct pfr_span key, struct pfr_facts *facts,
-                        const struct pfr_metric_set *wanted)
+                        const struct pfr_wanted *wanted)
 {
     const struct wanted processes[] = { { "seen", 1, &facts->processes_seen } };
     const struct wanted numbers[] = {
@@ -416,16 +424,9 @@ static bool is_enough(const struct pfr_facts *facts, struct pfr_span key, const 
            pfr_schema_check(schema, PFR_SCHEMA_SUMMARY) == 1;
 }
 
-/* Instead of looking at the rest of it: was it cut off? */
-static bool ends_whole(const char *text, size_t length)
-{
-    while (length && (text[length - 1] == '\n' || text[length - 1] == ' '))
-        length--;
-    return length && text[length - 1] == '}';
-}
-
+/* 1 when that was enough, and the rest was not looked at; 0 at its end; -errno */
 static int parse(struct pfr_facts *facts, const char *text, size_t length,
-                 const struct pfr_metric_set *wanted)
+                 const struct pfr_wanted *wanted)
 {
     struct pfr_scan scan;
     struct pfr_span key;
@@ -448,12 +449,12 @@ static int parse(struct pfr_facts *facts, const char *text, size_t length,
             take_member(&scan, key, facts, wanted);
         }
     }
-    if (enough ? !ends_whole(text, length) : !pfr_scan_done(&scan))
+    if (!enough && !pfr_scan_done(&scan))
         return -EBADMSG;
     known = pfr_schema_check(schema, PFR_SCHEMA_SUMMARY);
     facts->newer_schema = known == 0;
     conclude(facts);
-    return known < 0 ? known : 0;
+    return known < 0 ? known : enough;
 }
 
 int pfr_facts_parse(struct pfr_facts *facts, const char *text, size_t length)
@@ -461,14 +462,45 @@ int pfr_facts_parse(struct pfr_facts *facts, const char *text, size_t length)
     return parse(facts, text, length, NULL);
 }
 
+/* Instead of looking at the rest of it: was it cut off? */
+static bool ends_whole(int fd, size_t size)
+{
+    char end[64];
+    ssize_t n = pread(fd, end, sizeof(end), (off_t)(size > sizeof(end) ? size - sizeof(end) : 0));
+
+    while (n > 0 && (end[n - 1] == '\n' || end[n - 1] == ' '))
+        n--;
+    return n > 0 && end[n - 1] == '}';
+}
+
+/* What is wanted of a summary with few tasks is in these; the rest need not be read then. */
+#define HEAD_SIZE ((size_t)12 << 10)
+
+static int parse_file(struct pfr_facts *facts, int fd, size_t size,
+                      const struct pfr_wanted *wanted)
+{
+    PFR_AUTO_FREE char *text = malloc(size + 1);
+    size_t part = wanted && size > HEAD_SIZE ? HEAD_SIZE : size;
+    ssize_t n;
+    int result;
+
+    if (!text)
+        return -ENOMEM;
+    n = pread(fd, text, part, 0);
+    result = n < 0 ? -errno : parse(facts, text, (size_t)n, wanted);
+    if (result != 1 && part < size) {
+        n = pread(fd, text, size, 0);
+        result = n < 0 ? -errno : parse(facts, text, (size_t)n, wanted);
+    }
+    return result == 1 && !ends_whole(fd, size) ? -EBADMSG : result;
+}
+
 /* 1 and the facts, 0 when there is no such file, -errno */
 static int load(struct pfr_facts *facts, int dirfd, const char *name,
-                const struct pfr_metric_set *wanted)
+                const struct pfr_wanted *wanted)
 {
     PFR_AUTO_FD fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    PFR_AUTO_FREE char *text = NULL;
     struct stat st;
-    ssize_t n;
     int result;
 
     if (fd < 0)
@@ -477,13 +509,7 @@ static int load(struct pfr_facts *facts, int dirfd, const char *name,
         return -errno;
     if (!S_ISREG(st.st_mode) || st.st_size > PFR_LINE_MAX)
         return -EINVAL;
-    text = malloc((size_t)st.st_size + 1);
-    if (!text)
-        return -ENOMEM;
-    n = read(fd, text, (size_t)st.st_size);
-    if (n < 0)
-        return -errno;
-    result = parse(facts, text, (size_t)n, wanted);
+    result = parse_file(facts, fd, (size_t)st.st_size, wanted);
     if (result < 0)
         return result;
     facts->uid = (int64_t)st.st_uid;
@@ -538,7 +564,7 @@ int pfr_facts_load(struct pfr_facts *facts, int dirfd, const char *node)
 }
 
 int pfr_facts_load_some(struct pfr_facts *facts, int dirfd, const char *node,
-                        const struct pfr_metric_set *wanted)
+                        const struct pfr_wanted *wanted)
 {
     char name[PATH_MAX];
     int result;

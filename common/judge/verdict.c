@@ -100,7 +100,7 @@ static bool is_idle(const struct pfr_facts *facts)
     if (pfr_known(p95) && p95 / 100 > cores)
         cores = p95 / 100;
     if (pfr_known(cores) && pfr_known(facts->cpus) && facts->cpus > 1 &&
-        cores < facts->cpus * 1000 / 5 && cores < (facts->cpus - 1) * 1000)
+        cores / 200 < facts->cpus && cores / 1000 < facts->cpus - 1)
         return true;
     return pfr_known(memory) && pfr_known(facts->mem_given) && memory < facts->mem_given / 10 &&
            facts->mem_given - memory > INT64_C(1) << 30;

@@ -9,6 +9,7 @@
 #include "common/base/near.h"
 
 #define KEY_MAX 64
+#define SEPARATORS ",+ "
 
 static const char *key_at(const void *list, size_t i)
 {
@@ -24,25 +25,38 @@ static void add_with_bases(struct pfr_metric_set *set, enum pfr_metric_id id)
         add_with_bases(set, pfr_metrics[id].of[i]);
 }
 
-static void want(struct pfr_selection *selection, enum pfr_metric_id id)
+/* Whether a word with a pattern means this measurement: to be had it has to cost nothing. */
+static bool matches(const char *word, bool leave, const struct pfr_metric *metric)
 {
-    pfr_metric_set_add(&selection->wanted, id);
-    add_with_bases(&selection->collect, id);
+    return (leave || !metric->costly) && fnmatch(word, metric->key, 0) == 0;
 }
 
-static int parse_one(struct pfr_selection *selection, const char *key, char *error, size_t size)
+static void choose(struct pfr_selection *selection, enum pfr_metric_id id, bool leave)
 {
+    if (!leave) {
+        pfr_metric_set_add(&selection->wanted, id);
+        return;
+    }
+    pfr_metric_set_remove(&selection->wanted, id);
+    pfr_metric_set_remove(&selection->named, id);
+}
+
+static int parse_one(struct pfr_selection *selection, const char *word, char *error, size_t size)
+{
+    bool leave = word[0] == '-';
+    const char *key = word + leave;
     enum pfr_metric_id exact = pfr_metric_find(key);
     int found = 0;
 
     if (exact != PFR_METRIC_NONE) {
-        want(selection, exact);
-        pfr_metric_set_add(&selection->named, exact);
+        choose(selection, exact, leave);
+        if (!leave)
+            pfr_metric_set_add(&selection->named, exact);
         return 0;
     }
     for (int id = 0; id < PFR_METRIC_COUNT && strpbrk(key, "*?["); id++)
-        if (!pfr_metrics[id].costly && fnmatch(key, pfr_metrics[id].key, 0) == 0) {
-            want(selection, (enum pfr_metric_id)id);
+        if (matches(key, leave, &pfr_metrics[id])) {
+            choose(selection, (enum pfr_metric_id)id, leave);
             found++;
         }
     if (found)
@@ -53,27 +67,36 @@ static int parse_one(struct pfr_selection *selection, const char *key, char *err
     return -EINVAL;
 }
 
+/* What costs nothing: what nothing is said of, and what the first word takes from. */
+static void choose_default(struct pfr_selection *selection)
+{
+    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+        if (!pfr_metrics[id].costly)
+            choose(selection, (enum pfr_metric_id)id, false);
+}
+
 int pfr_selection_parse(struct pfr_selection *selection, const char *spec, char *error,
                         size_t size)
 {
     struct pfr_selection parsed = { 0 };
-    bool any = false;
+    const char *p = spec ? spec : "";
 
-    for (const char *p = spec ? spec : ""; *p;) {
-        size_t length = strcspn(p, ",+ ");
-        char key[KEY_MAX + 1];
+    p += strspn(p, SEPARATORS);
+    if (*p == '\0' || *p == '-')
+        choose_default(&parsed);
+    while (*p) {
+        size_t length = strcspn(p, SEPARATORS);
+        char word[KEY_MAX + 2];
 
-        if (length > 0) {
-            snprintf(key, sizeof(key), "%.*s", (int)length, p);
-            if (parse_one(&parsed, key, error, size) < 0)
-                return -EINVAL;
-            any = true;
-        }
-        p += length + (p[length] != '\0');
+        snprintf(word, sizeof(word), "%.*s", (int)length, p);
+        if (parse_one(&parsed, word, error, size) < 0)
+            return -EINVAL;
+        p += length;
+        p += strspn(p, SEPARATORS);
     }
-    for (int id = 0; id < PFR_METRIC_COUNT && !any; id++)
-        if (!pfr_metrics[id].costly)
-            want(&parsed, (enum pfr_metric_id)id);
+    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+        if (pfr_metric_set_has(&parsed.wanted, (enum pfr_metric_id)id))
+            add_with_bases(&parsed.collect, (enum pfr_metric_id)id);
     *selection = parsed;
     return 0;
 }

@@ -17,7 +17,8 @@ struct pfr_selection {
 
 /*
  * "cgroup_*,ps_rss" or "cgroup_*+ps_rss"; NULL or "" is the default: all but
- * the costly ones. A glob never selects a costly key. 0, or -EINVAL with a
+ * the costly ones. A glob never selects a costly key. "-cgroup_*" takes away from
+ * what is before it, as a first word from the default. 0, or -EINVAL with a
  * sentence in error that names the nearest keys.
  */
 int pfr_selection_parse(struct pfr_selection *selection, const char *spec, char *error,

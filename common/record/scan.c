@@ -136,10 +136,52 @@ static bool go_on(struct pfr_scan *scan, char closing)
     return next(scan) ? true : fail(scan);
 }
 
+#ifdef __SSE2__
+/*
+ * A member as we write it for people, in one go: comma, line's end, indentation,
+ * key, colon, blank. Most lines are as deep as the one before: where that is so,
+ * the processor goes on from there without waiting for what it has read. False,
+ * and nothing moved, when it looks otherwise or is near the end of the text.
+ */
+static inline bool take_line(struct pfr_scan *scan, struct pfr_span *key)
+{
+    const char *p = scan->p;
+    uint64_t others, quotes;
+
+    if (scan->end - p < 64 || (!scan->first && *p++ != ',') || *p++ != '\n')
+        return false;
+    others = equal16(load16(p), ' ') ^ 0xffff;
+    if (others << scan->beside != UINT64_C(1) << 63) {
+        if (!others)
+            return false;
+        scan->beside = 63 - (unsigned)__builtin_ctzll(others);
+    }
+    p += 63 - scan->beside;
+    quotes = equal16(load16(p + 1), '"') | equal16(load16(p + 17), '"') << 16;
+    if (*p++ != '"' || !quotes)
+        return false;
+    *key = (struct pfr_span){ p, (size_t)__builtin_ctzll(quotes) };
+    p += key->length;
+    if (p[-1] == '\\' || p[1] != ':' || p[2] != ' ' || p[3] <= ' ')
+        return false;
+    scan->p = p + 3;
+    scan->first = false;
+    return true;
+}
+#else
+static inline bool take_line(struct pfr_scan *scan, struct pfr_span *key)
+{
+    (void)scan, (void)key;
+    return false;
+}
+#endif
+
 bool pfr_scan_member(struct pfr_scan *scan, struct pfr_span *key)
 {
     const char *end;
 
+    if (take_line(scan, key))
+        return true;
     if (!go_on(scan, '}'))
         return false;
     if (*scan->p != '"' || !(end = string_end(scan->p + 1, scan->end)))
@@ -159,8 +201,12 @@ bool pfr_scan_element(struct pfr_scan *scan)
 
 /* Which of 64 bytes are what, a bit for each. */
 struct block {
-    uint64_t quotes, backslashes, opens, closes;
+    uint64_t quotes;
+    uint64_t marks; /* brackets of either kind, backslashes and | */
 };
+
+/* With this bit, [ \ ] become { | }, which stand in a row. */
+#define FOLD 0x20
 
 #ifdef __SSE2__
 static inline struct block look(const char *p)
@@ -169,13 +215,12 @@ static inline struct block look(const char *p)
 
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
-        __m128i bytes = load16(p + i * 16);
-        __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20)); /* [ to {, ] to } */
+        __m128i bytes = load16(p + i * 16), folded = _mm_or_si128(bytes, _mm_set1_epi8(FOLD));
+        __m128i marks = _mm_and_si128(_mm_cmpgt_epi8(folded, _mm_set1_epi8('{' - 1)),
+                                      _mm_cmplt_epi8(folded, _mm_set1_epi8('}' + 1)));
 
         block.quotes |= equal16(bytes, '"') << i * 16;
-        block.backslashes |= equal16(bytes, '\\') << i * 16;
-        block.opens |= equal16(folded, '{') << i * 16;
-        block.closes |= equal16(folded, '}') << i * 16;
+        block.marks |= (uint64_t)(uint32_t)_mm_movemask_epi8(marks) << i * 16;
     }
     return block;
 }
@@ -186,33 +231,11 @@ static inline struct block look(const char *p)
 
     for (int i = 0; i < 64; i++) {
         block.quotes |= (uint64_t)(p[i] == '"') << i;
-        block.backslashes |= (uint64_t)(p[i] == '\\') << i;
-        block.opens |= (uint64_t)((p[i] | 0x20) == '{') << i;
-        block.closes |= (uint64_t)((p[i] | 0x20) == '}') << i;
+        block.marks |= (uint64_t)((p[i] | FOLD) >= '{' && (p[i] | FOLD) <= '}') << i;
     }
     return block;
 }
 #endif
-
-/* Quotes behind a backslash are no quotes; *carry: the next block begins behind one. */
-static uint64_t unescaped(const struct block *block, bool *carry)
-{
-    uint64_t backslashes = block->backslashes, behind = *carry;
-
-    if (*carry)
-        backslashes &= ~UINT64_C(1);
-    *carry = false;
-    while (backslashes) {
-        int i = __builtin_ctzll(backslashes);
-
-        if (i == 63)
-            *carry = true;
-        else
-            behind |= UINT64_C(2) << i;
-        backslashes &= ~(UINT64_C(3) << i);
-    }
-    return block->quotes & ~behind;
-}
 
 /* Each bit the parity of those up to it: 1 from an opening quote to before the closing one. */
 static inline uint64_t parity(uint64_t bits)
@@ -223,53 +246,63 @@ static inline uint64_t parity(uint64_t bits)
     return bits;
 }
 
-/* Bits set; without the processor's own instruction, which not every build may use. */
-static inline int64_t count(uint64_t bits)
-{
-    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
-    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
-    bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (int64_t)(bits * UINT64_C(0x0101010101010101) >> 56);
-}
-
 struct nesting {
     uint64_t inside; /* all bits set when the next block begins in a string */
     int64_t depth;
-    bool carry;
+    bool escaped; /* it begins behind a backslash */
 };
+
+/* True when the outermost bracket is closed by this byte, which is in no string. */
+static inline bool closes(struct nesting *nesting, char c)
+{
+    switch (c | FOLD) {
+    case '{':
+        nesting->depth++;
+        return false;
+    case '}':
+        return --nesting->depth == 0;
+    case '|': /* neither it nor a backslash has a place here: no end is found then */
+        nesting->depth = INT64_MAX / 2;
+    }
+    return false;
+}
+
+/* Byte by byte, for where strings have such things in them. */
+static int close_slowly(struct nesting *nesting, const char *p)
+{
+    for (int i = 0; i < 64; i++) {
+        if (nesting->escaped)
+            nesting->escaped = false;
+        else if (p[i] == '"')
+            nesting->inside = ~nesting->inside;
+        else if (nesting->inside)
+            nesting->escaped = p[i] == '\\';
+        else if (closes(nesting, p[i]))
+            return i;
+    }
+    return -1;
+}
 
 /* Where in these 64 bytes the outermost bracket is closed; -1 when it is not. */
 __attribute__((always_inline)) static inline int close_at(struct nesting *nesting, const char *p)
 {
     struct block block = look(p);
-    uint64_t strings = nesting->inside;
-    uint64_t opens, closes;
-    int64_t closed;
+    uint64_t strings = nesting->inside ^ parity(block.quotes);
 
-    if (block.quotes | block.backslashes | nesting->carry)
-        strings ^= parity(unescaped(&block, &nesting->carry));
+    /* the first backslash is seen here, as no quote before it was behind one */
+    if (nesting->escaped || (block.marks & strings))
+        return close_slowly(nesting, p);
     nesting->inside = strings >> 63 ? UINT64_MAX : 0;
-    opens = block.opens & ~strings;
-    closes = block.closes & ~strings;
-    if (!(opens | closes))
-        return -1;
-    closed = count(closes);
-    if (closed < nesting->depth) {
-        nesting->depth += count(opens) - closed;
-        return -1;
-    }
-    for (uint64_t marks = opens | closes; marks; marks &= marks - 1) {
-        nesting->depth += opens & marks & -marks ? 1 : -1;
-        if (nesting->depth == 0)
+    for (uint64_t marks = block.marks; marks; marks &= marks - 1)
+        if (closes(nesting, p[__builtin_ctzll(marks)]))
             return __builtin_ctzll(marks);
-    }
     return -1;
 }
 
-/* From an opening bracket to behind the one that closes it, 64 bytes at a time. */
-static bool skip_nested(struct pfr_scan *scan)
+/* To behind the bracket that closes the outermost of so many, 64 bytes at a time. */
+static bool skip_nested(struct pfr_scan *scan, int64_t depth)
 {
-    struct nesting nesting = { 0 };
+    struct nesting nesting = { .depth = depth };
     const char *p = scan->p;
     char rest[64] = { 0 };
     int at = -1;
@@ -294,7 +327,7 @@ bool pfr_scan_skip(struct pfr_scan *scan)
     const char *p = scan->p;
 
     if (c == '{' || c == '[')
-        return skip_nested(scan);
+        return skip_nested(scan, 0);
     if (c == '"') {
         p = string_end(p + 1, scan->end);
         scan->p = p ? p + 1 : scan->end;
@@ -310,6 +343,12 @@ bool pfr_scan_skip(struct pfr_scan *scan)
     return true;
 }
 
+bool pfr_scan_leave(struct pfr_scan *scan)
+{
+    scan->first = false;
+    return skip_nested(scan, 1);
+}
+
 bool pfr_scan_span(struct pfr_scan *scan, struct pfr_span *text)
 {
     const char *begin;
@@ -322,134 +361,6 @@ bool pfr_scan_span(struct pfr_scan *scan, struct pfr_span *text)
     if (!pfr_scan_skip(scan))
         return false;
     *text = (struct pfr_span){ begin, (size_t)(scan->p - 1 - begin) };
-    return true;
-}
-
-static bool hex4(const char *p, const char *end, uint32_t *code)
-{
-    *code = 0;
-    if (end - p < 4)
-        return false;
-    for (int i = 0; i < 4; i++) {
-        char c = p[i];
-        int digit = c >= '0' && c <= '9' ? c - '0'
-                  : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                  : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-
-        if (digit < 0)
-            return false;
-        *code = *code << 4 | (uint32_t)digit;
-    }
-    return true;
-}
-
-/* The character that an escape stands for, behind the backslash; '?' when it is none. */
-static uint32_t escaped(const char **p, const char *end)
-{
-    uint32_t code, low;
-
-    switch (*(*p)++) {
-    case 'u':
-        if (!hex4(*p, end, &code))
-            return '?';
-        *p += 4;
-        if (code < 0xd800 || code > 0xdfff)
-            return code;
-        if (code > 0xdbff || end - *p < 6 || (*p)[0] != '\\' || (*p)[1] != 'u' ||
-            !hex4(*p + 2, end, &low) || low < 0xdc00 || low > 0xdfff)
-            return '?';
-        *p += 6;
-        return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-    case 'n': case 't': case 'r': case 'b': case 'f':
-        return ' '; /* a line of a table is one line */
-    case '"':
-        return '"';
-    case '\\':
-        return '\\';
-    case '/':
-        return '/';
-    }
-    return '?';
-}
-
-/* The next character of well-formed UTF-8; '?' for a byte that begins none. */
-static uint32_t plain(const char **p, const char *end)
-{
-    static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    const unsigned char *u = (const unsigned char *)*p;
-    int n = *u < 0x80 ? 1 : *u >> 5 == 6 ? 2 : *u >> 4 == 14 ? 3 : *u >> 3 == 30 ? 4 : 0;
-    uint32_t code = n == 1 ? *u : *u & (0xffu >> (n + 1));
-
-    (*p)++;
-    if (n == 0 || end - (const char *)u < n)
-        return '?';
-    for (int i = 1; i < n; i++) {
-        if (u[i] >> 6 != 2)
-            return '?';
-        code = code << 6 | (u[i] & 0x3f);
-    }
-    if (code < smallest[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        return '?';
-    *p += n - 1;
-    return code;
-}
-
-/* Bytes of one character in UTF-8. */
-static size_t encode(uint32_t code, char out[4])
-{
-    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) /* controls, also C1: ESC [ and CSI */
-        code = '?';
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xc0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 0x3f));
-        return 2;
-    }
-    if (code < 0x10000) {
-        out[0] = (char)(0xe0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (code & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (code & 0x3f));
-    return 4;
-}
-
-bool pfr_scan_text(struct pfr_scan *scan, char *text, size_t size)
-{
-    struct pfr_span span;
-    const char *p, *end;
-    size_t used = 0;
-
-    if (!pfr_scan_span(scan, &span))
-        return false;
-    p = span.at;
-    end = span.at + span.length;
-    while (p < end) {
-        uint32_t code = '?';
-        char bytes[4];
-        size_t n;
-
-        if (*p == '\\') {
-            p++;
-            if (p < end)
-                code = escaped(&p, end);
-        } else {
-            code = plain(&p, end);
-        }
-        n = encode(code, bytes);
-        if (used + n >= size)
-            break;
-        memcpy(text + used, bytes, n);
-        used += n;
-    }
-    text[used] = '\0';
     return true;
 }
 
@@ -489,14 +400,35 @@ static const char *digits(const char *p, const char *end, uint64_t *mantissa, in
     return p;
 }
 
+/* A whole number, as most are; false, and nothing moved, when it is not so simple. */
+static inline bool take_whole(struct pfr_scan *scan, int64_t quantum, int64_t *value)
+{
+    const char *p = scan->p;
+    uint64_t number = 0;
+    unsigned digit;
+
+    if (scan->end - p < 20)
+        return false;
+    for (; p < scan->p + 18 && (digit = (unsigned)*p - '0') <= 9; p++)
+        number = number * 10 + digit;
+    if (p == scan->p || (*p != ',' && *p != '\n') ||
+        __builtin_mul_overflow(number, quantum, value))
+        return false;
+    scan->p = p;
+    return true;
+}
+
 bool pfr_scan_number(struct pfr_scan *scan, int64_t quantum, int64_t *value)
 {
     const char *p, *begin, *end = scan->end;
     uint64_t mantissa = 0;
     int exponent = 0, dropped = 0;
     bool negative;
-    char c = next(scan);
+    char c;
 
+    if (take_whole(scan, quantum, value))
+        return true;
+    c = next(scan);
     if (c != '-' && (c < '0' || c > '9')) {
         pfr_scan_skip(scan);
         return false;

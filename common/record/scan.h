@@ -4,9 +4,10 @@
  * for reading many files or long ones; json-c is for the rest.
  *
  * The text may be anything: cut off, with NUL bytes, not UTF-8. What is passed
- * over is only checked for strings that end and as many closing brackets as
- * opening ones. The first thing that is wrong sets `bad`, after which every call
- * fails; a loop therefore ends, and one look at the end tells.
+ * over is only checked for strings that end, as many closing brackets as
+ * opening ones, and backslashes in strings only. The first thing that is wrong
+ * sets `bad`, after which every call fails; a loop therefore ends, and one look
+ * at the end tells.
  */
 #ifndef PFR_RECORD_SCAN_H
 #define PFR_RECORD_SCAN_H
@@ -20,6 +21,7 @@ struct pfr_scan {
     const char *p, *end;
     bool first; /* at the first thing behind an opening bracket: no comma yet */
     bool bad;
+    unsigned beside; /* 63 less the blanks that the last line began with */
 };
 
 /* Text between quotes as it stands in the file, escapes and all. */
@@ -53,6 +55,9 @@ bool pfr_scan_element(struct pfr_scan *scan);
 
 /* Over one value, whatever it is. */
 bool pfr_scan_skip(struct pfr_scan *scan);
+
+/* Over the rest of the object or array that was entered. */
+bool pfr_scan_leave(struct pfr_scan *scan);
 
 /* A string, undecoded. False, and it is skipped, when it is something else. */
 bool pfr_scan_span(struct pfr_scan *scan, struct pfr_span *text);

@@ -10,8 +10,9 @@
 #   vm_run KIND SCRIPT ARG...
 #       runs SCRIPT in there as root; its output comes to stdout when it is
 #       over, its exit status is returned; 124: it took longer than
-#       $vm_seconds, 125: the kernel did not come up, 126: it went down before
-#       the script was over; $vm_why says why
+#       $vm_seconds, 125: no kernel came up, also when tried once more, which
+#       is said; 126: it went down before the script was over, for which there
+#       is no second try; $vm_why says why
 #   vm_test KIND SCRIPT ARG...
 #       the same for a test in TAP, and the end of the shell
 #   vm_slurm KIND NAME...
@@ -27,6 +28,7 @@
 # and build are then in /run/source and /run/build.
 
 vm_seconds=120
+vm_boot_seconds=120 # of these, for the kernel; it takes a tenth of that
 vm_why=
 vm_box=
 vm_tree=
@@ -125,8 +127,20 @@ vm_stop() { # PID
     kill -KILL -- "-$1" 2>/dev/null
 }
 
+# An emulator may fail before anything of ours runs. What dies later is not tried
+# again: it may be us who did it.
 vm_run() {
-    local kind=$1 pid end
+    local status
+
+    vm_once "$@"
+    status=$?
+    [ $status = 125 ] || return $status
+    echo "# $vm_why; once more"
+    vm_once "$@"
+}
+
+vm_once() {
+    local kind=$1 pid status
 
     shift
     vm_box=$(mktemp -d "${work:?}/$kind.XXXXXX") || return 125
@@ -138,23 +152,43 @@ vm_run() {
         </dev/null >"$vm_box/console" 2>&1 &
     pid=$!
     started+=("-$pid") # a group of its own: all of it ends with the test
-    end=$((SECONDS + vm_seconds))
-    while kill -0 "$pid" 2>/dev/null && [ $SECONDS -lt $end ]; do sleep 0.1; done
-    if kill -0 "$pid" 2>/dev/null; then
-        vm_stop "$pid"
-        echo 124 >"$vm_box/status"
-    fi
+    vm_wait "$pid"
     wait "$pid" 2>/dev/null
+    status=$?
     unset 'started[-1]'
     [ ! -e "$vm_box/output" ] || cat "$vm_box/output"
     [ ! -e "$vm_box/status" ] || return "$(cat "$vm_box/status")"
-    # of a panic the last line says nothing
-    vm_why=$({ grep -a -m 1 'Kernel panic' "$vm_box/console" || tail -n 1 "$vm_box/console"; } | tr -d '\r')
-    tr -d '\r' <"$vm_box/console" | tail -n 50 | sed 's/^/# /'
-    vm_why="it ended before its script did: $vm_why"
+    vm_tell_end "$status"
     [ ! -e "$vm_box/booted" ] || return 126
     vm_why="no kernel came up: ${vm_why#*: }"
     return 125
+}
+
+# Until it has ended, or time is up.
+vm_wait() { # PID
+    local end=$((SECONDS + vm_seconds)) boot=$((SECONDS + vm_boot_seconds))
+
+    while kill -0 "$1" 2>/dev/null && [ $SECONDS -lt $end ] &&
+        { [ -e "$vm_box/booted" ] || [ $SECONDS -lt $boot ]; }; do
+        sleep 0.1
+    done
+    kill -0 "$1" 2>/dev/null || return
+    vm_stop "$1"
+    if [ -e "$vm_box/booted" ]; then
+        echo 124 >"$vm_box/status"
+    else
+        printf '\nnot up after %s s, stopped\n' "$vm_boot_seconds" >>"$vm_box/console"
+    fi
+}
+
+# Of a panic the last line says nothing, and one that was killed says nothing at
+# all. What the kernel says first of its trouble is far above its end.
+vm_tell_end() { # STATUS, of what runs the kernel
+    tr -d '\r' <"$vm_box/console" | awk '{ line[NR] = $0 } /Oops|BUG:|Kernel panic/ && !first { first = NR }
+        END { for (i = 1; i <= NR; i++) if (i > NR - 50 || (first && i >= first && i < first + 12)) print "# " line[i] }'
+    vm_why="it ended before its script did: $({ grep -a -m 1 'Kernel panic' "$vm_box/console" ||
+        tail -n 1 "$vm_box/console"; } | tr -d '\r')"
+    [ "$1" -le 128 ] || vm_why+=" (signal $(kill -l "$1"))"
 }
 
 vm_test() {

@@ -3,7 +3,7 @@
 # The summaries are of a real run, with changes that a test can foresee.
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 91
+plan 95
 cd "$work" || exit 1
 export TZ=UTC0
 unset PROFRES_PATH
@@ -56,6 +56,12 @@ is "-p, -n, --delimiter and --units" "$(ls_ -pn --delimiter=';' --units=M -o Job
 is "--json" "$(ls_ --json -o JobID,MemPeak,JobName,Elapsed 7.0 | jq -c .rows)" \
     '[{"JobID":"7.0","MemPeak":1073741824,"Elapsed":60}]'
 is "what of a measurement" "$(ls_ -nP -o cgroup_mem_peak.max,cgroup_mem_peak.p95 7.0)" "1073741824|"
+make 8 0 n1 '.measurements.cgroup_mem_nonreclaimable = {max: 900, min: 3, p95: 800}'
+is "... what is asked for is read of what is else only known by its max" \
+    "$(ls_ -nP -o cgroup_mem_nonreclaimable,cgroup_mem_nonreclaimable.p95 8)" "900|800"
+is "... by a condition, too" "$(ls_ -nP -o JobID -w 'cgroup_mem_nonreclaimable.min = 3')" 8.0
+is "... and by an order" "$(ls_ -nP -o JobID --sort cgroup_mem_nonreclaimable.p95 | head -n 1)" 8.0
+rm -r slurm-8.profres
 like "--helpformat" "$(ls_ --helpformat)" "JobID *text *MaxRSS *bytes *sacct*cgroup_mem_peak *bytes*"
 undocumented=$(ls_ --helpformat | awk '$1 ~ /^[A-Z]/ { print $1 }' | while read -r name; do
     grep -q "^.It Li $name$" "$top_srcdir/man/profres-ls.1" || echo "$name"
@@ -236,3 +242,7 @@ like "... an outlier by name" "$out" "*outliers*49 * memory 6.84G, median 1.02G*
 like "... what was measured another way is left out, and told" "$out" "*left out of 1 run,*"
 like "... and one advice" "$out" "*advice from 12 runs*#SBATCH --mem=*"
 ok "... on a terminal's width" test "$(wc -L <<<"$out")" -le 80
+make 48 0 n1 '.measurements.cgroup_mem_peak.max = -9000000000000000000'
+make 49 0 n1 '.measurements.cgroup_mem_peak.max = 9000000000000000000'
+like "... even if numbers are out of all proportion" \
+    "$(ls_ -X --group slurm-4?.profres 2>&1; echo " = $?")" "10 runs*memory: runs by size*# 8*advice* = 0"

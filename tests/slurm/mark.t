@@ -53,6 +53,52 @@ is "... the events are in the series" \
     "[0,0] [1,1] "
 is "... nothing is left" "$(sockets)" ""
 
+# --- a phase's memory that no sample saw, against the step's own files ---
+script spike.sh <<EOF
+#!/bin/bash
+mark="$lab_dir/bin/profres mark -v"
+spike() { perl -e 'vec(my \$s, \$ARGV[0] << 20, 8) = 1' "\$1"; }
+look() { # the step's memory at its peak and now, and whether the kernel lets one begin anew
+    while IFS=: read -r _ controllers path; do
+        case ,\$controllers, in
+        ,,) dir=/sys/fs/cgroup\${path%/task_*} names=(memory.peak memory.current) ;;
+        *,memory,*) dir=/sys/fs/cgroup/memory\${path%/task_*} names=(memory.max_usage_in_bytes memory.usage_in_bytes) && break ;;
+        esac
+    done </proc/self/cgroup
+    read -r most <"\$dir/\${names[0]}"
+    read -r now <"\$dir/\${names[1]}"
+    echo "\$most \$now \$(stat -c %a "\$dir/memory.peak" 2>/dev/null)"
+}
+until [ \$SECONDS -ge 4 ]; do sleep 0.2; done # at first there are many samples
+spike 1 # what starting it takes is in memory by now
+look >spike.before
+\$mark loud 2>>said
+spike 64
+\$mark calm 2>>said
+look >spike.after
+spike 8
+\$mark --end 2>>said
+EOF
+lab_srun --profile-res=dir=spike,quiet,interval=60,window=120 ./spike.sh 2>err
+is "a spike between two samples: no trouble" "$?:$(cat err "$lab_home/said")" 0:
+read -r _ had _ <"$lab_home/spike.before"
+read -r most _ mode <"$lab_home/spike.after"
+# of_phase NAME KEY
+of_phase() { of spike 0 ".phases[] | select(.name == \"$1\") | .measurements.$2 // \"-\""; }
+near "... the kernel saw it" "$most" $((had + (64 << 20))) $((6 << 20))
+near "... the peak of the step grew in its phase" "$(of_phase loud cgroup_mem_peak)" "$most" 1000000
+is "... and not in the next" "$(of_phase calm cgroup_mem_peak)" -
+ok "... no sample saw it" test "$(of_phase loud cgroup_mem_sampled_peak)" -lt $((had + (32 << 20)))
+if [ "$mode" = 644 ]; then
+    is "... the peak within its phase is the kernel's" "$(of_phase loud cgroup_mem_window_peak)" "$most"
+    calm=$(of_phase calm cgroup_mem_window_peak)
+    ok "... that within the next is what was there then ($calm of $most)" \
+        test "$calm" -gt $((8 << 20)) -a "$calm" -lt $((had + (16 << 20)))
+else
+    is "... this kernel has no peaks within phases" "$(of_phase loud cgroup_mem_window_peak) $(of_phase calm cgroup_mem_window_peak)" "- -"
+    ok "... and it is said why" is_true spike 0 '.info.unavailable.cgroup_mem_window_peak | length > 5'
+fi
+
 lab_srun -N2 -n2 --ntasks-per-node=1 --profile-res=dir=nodes,quiet \
     sh -c "$lab_dir/bin/profres mark -v on-\$SLURM_PROCID" 2>err
 is "on two nodes: no trouble" "$?:$(cat err)" 0:

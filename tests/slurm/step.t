@@ -118,6 +118,43 @@ lab_srun -N4 --profile-res=dir=two,nodes=2,quiet sleep 0.2 2>err
 is "nodes=2" "$(files two)" "0/n1.json 0/n1.jsonl 0/n2.json 0/n2.jsonl "
 is "quiet: nothing is said" "$(cat err)" ""
 
+# --- the tasks' own sums, against the files of their cgroups ---
+script sums.sh <<EOF
+#!/bin/bash
+# holds memory while the other does, too; rank 0 has a sample taken, and looks
+meet() { touch "\$1.\$SLURM_PROCID"; until [ -e "\$1.0" ] && [ -e "\$1.1" ]; do sleep 0.1; done; }
+perl -e 'vec(my \$s, \$ARGV[0] << 20, 8) = 1; open my \$f, ">", "sums-has.\$ARGV[1]"; close \$f; sleep 60' \
+    \$((SLURM_PROCID * 10 + 20)) "\$SLURM_PROCID" &
+until [ -e "sums-has.\$SLURM_PROCID" ]; do sleep 0.1; done
+meet sums-held
+if [ "\$SLURM_PROCID" = 0 ]; then
+    "$lab_dir/bin/profres" mark -v held
+    while IFS=: read -r _ controllers path; do
+        case ,\$controllers, in
+        ,,) files=(/sys/fs/cgroup"\${path%/task_*}"/task_*/memory.current) ;;
+        *,memory,*) files=(/sys/fs/cgroup/memory"\${path%/task_*}"/task_*/memory.usage_in_bytes) && break ;;
+        esac
+    done </proc/self/cgroup
+    cat "\${files[@]}" >sums.files
+fi
+meet sums-seen
+kill %1
+./self.sh -s $((100000 / lab_patience)) sums
+EOF
+lab_srun -n2 --profile-res=dir=sums,quiet ./sums.sh 2>err
+is "two tasks: no trouble" "$?:$(cat err)" 0:
+is "... the kernel has a file of each" "$(wc -l <"$lab_home/sums.files")" 2
+seen sums 0
+cpu=$task_cpu
+seen sums 1
+near "... their memory is the sum of these" "$(of sums 0 .measurements.cgroup_tasks_mem_sampled_peak.max)" \
+    "$(awk '{ n += $1 } END { print n }' "$lab_home/sums.files")" 4000000
+near "... and their CPU" "$(of sums 0 .measurements.cgroup_tasks_cpu_seconds.total)" \
+    "$(awk -v a="$cpu" -v b="$task_cpu" 'BEGIN { print a + b }')" "$(awk -v m=$moment 'BEGIN { print 2 * m }')"
+ok "... not more than the step's, which on v1 holds slurmstepd, too" is_true sums 0 '.measurements
+    | .cgroup_tasks_cpu_seconds.total <= .cgroup_cpu_seconds.total
+    and .cgroup_tasks_mem_sampled_peak.max <= .cgroup_mem_peak.max'
+
 # --- batch ---
 job=$(lab_sbatch --profile-res three.sh)
 lab_wait_job "$job"
@@ -259,6 +296,8 @@ ok "cmd=off: no command line in the files" not grep -rq secret "$lab_home/cmd"
 is "... though what else there is" "$(of cmd 0 .state)" COMPLETE
 lab_srun --profile-res=dir=met,quiet,metrics=cgroup_mem_peak+ps_rss sleep 0.2 2>err
 is "metrics= limits what is recorded" "$(of met 0 '.measurements | keys | join(" ")')" cgroup_mem_peak
+lab_srun --profile-res='dir=less-of,quiet,metrics=cgroup_mem_peak+cgroup_cpu_*+-*_cpu_*' sleep 0.2 2>err
+is "... a minus takes away" "$?:$(cat err):$(of less-of 0 '.measurements | keys | join(" ")')" 0::cgroup_mem_peak
 
 use_plugin default=on min_interval=500ms dir=site.%j quiet
 # shellcheck disable=SC2016 # the job's

@@ -508,6 +508,68 @@ static void files_of_a_node(void **state)
     assert_int_equal(pfr_facts_load(&f, dir, "n4"), -EINVAL);
 }
 
+/* The summary with so many blanks before its tasks and before its end. */
+static void put_wide(const char *name, int before, int behind)
+{
+    const char *tasks = strstr(summary, "\"tasks\": ["), *end = strrchr(summary, '}');
+    char text[3 * 32768];
+
+    snprintf(text, sizeof(text), "%.*s%*s%.*s%*s%s", (int)(tasks - summary), summary, before, "",
+             (int)(end - tasks), tasks, behind, "", end);
+    put(name, text);
+}
+
+/* Only some of it, of files of any size: it is the same, and nothing else. */
+static void some_of_a_file(void **state)
+{
+    static const int wide[][2] = { { 0, 0 }, { 0, 30000 }, { 30000, 0 }, { 30000, 30000 } };
+    struct pfr_wanted wanted = { .numbers = pfr_facts_judged() };
+    struct pfr_facts f, all;
+
+    (void)state;
+    for (int at = 0; at < 4 + 12288; at += at < 4 ? 1 : 61) { /* the tasks anywhere in the head */
+        put_wide("s1.json", at < 4 ? wide[at][0] : at, at < 4 ? wide[at][1] : 20000);
+        assert_int_equal(pfr_facts_load(&all, dir, "s1"), 1);
+        assert_int_equal(pfr_facts_load_some(&f, dir, "s1", &wanted), 1);
+        for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
+            if (pfr_metric_set_has(&wanted.numbers, (enum pfr_metric_id)id))
+                assert_int_equal(pfr_facts_value(&f, (enum pfr_metric_id)id),
+                                 pfr_facts_value(&all, (enum pfr_metric_id)id));
+        assert_memory_equal(pfr_facts_stats(&f, PFR_CGROUP_PDCPU),
+                            pfr_facts_stats(&all, PFR_CGROUP_PDCPU), sizeof(struct pfr_stats));
+        assert_int_equal(pfr_facts_memory_bound(&f), pfr_facts_memory_bound(&all));
+        assert_false(pfr_known(pfr_facts_stats(&f, PFR_CGROUP_MEM_NONRECLAIMABLE)->last));
+        assert_false(pfr_known(f.processes_seen));
+        assert_int_equal(f.tasks, 2);
+        assert_int_equal(f.uid, getuid());
+    }
+    pfr_metric_set_add(&wanted.stats, PFR_CGROUP_MEM_NONRECLAIMABLE);
+    assert_int_equal(pfr_facts_load_some(&f, dir, "s1", &wanted), 1);
+    assert_int_equal(pfr_facts_stats(&f, PFR_CGROUP_MEM_NONRECLAIMABLE)->last, 7);
+}
+
+/* Cut off where it is not looked at, too. */
+static void some_of_a_cut_file(void **state)
+{
+    struct pfr_wanted wanted = { .numbers = pfr_facts_judged() };
+    struct pfr_facts f;
+    struct stat st;
+    int fd;
+
+    (void)state;
+    for (int behind = 0; behind < 30000; behind += 9999)
+        for (off_t keep = 100; keep > 0; keep /= 2) {
+            put_wide("s2.json", 0, behind);
+            fd = openat(dir, "s2.json", O_WRONLY | O_CLOEXEC);
+            assert_int_equal(fstat(fd, &st), 0);
+            assert_int_equal(ftruncate(fd, st.st_size * keep / 101 - 2), 0);
+            close(fd);
+            assert_int_equal(pfr_facts_load_some(&f, dir, "s2", &wanted), -EBADMSG);
+        }
+    put("s3.json", "{\"schema\":\"profres-summary/1.0\",\"tasks\":[],\"processes\":{}}");
+    assert_int_equal(pfr_facts_load_some(&f, dir, "s3", &wanted), 1); /* shorter than its end */
+}
+
 /* What slurmstepd read itself takes the place of what the lost sampler had. */
 static void a_lost_sampler(void **state)
 {
@@ -647,6 +709,8 @@ int main(void)
         cmocka_unit_test(ages),
         cmocka_unit_test(times),
         cmocka_unit_test(files_of_a_node),
+        cmocka_unit_test(some_of_a_file),
+        cmocka_unit_test(some_of_a_cut_file),
         cmocka_unit_test(a_lost_sampler),
         cmocka_unit_test(the_end_of_a_series),
     };

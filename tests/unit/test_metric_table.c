@@ -127,6 +127,38 @@ static void globs_and_both_separators(void **state)
     assert_false(pfr_metric_set_has(&a.named, PFR_CGROUP_MEM_PEAK)); /* only globbed */
 }
 
+static void a_word_with_a_minus_takes_away(void **state)
+{
+    struct pfr_selection selection, rest;
+    char error[512];
+
+    (void)state;
+    assert_int_equal(pfr_selection_parse(&rest, NULL, error, sizeof(error)), 0);
+    assert_int_equal(
+        pfr_selection_parse(&selection, "-cgroup_*_window_peak", error, sizeof(error)), 0);
+    assert_false(pfr_metric_set_has(&selection.collect, PFR_CGROUP_MEM_WINDOW_PEAK));
+    assert_false(pfr_metric_set_has(&selection.collect, PFR_CGROUP_SWAP_WINDOW_PEAK));
+    pfr_metric_set_remove(&rest.wanted, PFR_CGROUP_MEM_WINDOW_PEAK);
+    pfr_metric_set_remove(&rest.wanted, PFR_CGROUP_SWAP_WINDOW_PEAK);
+    assert_memory_equal(&selection.wanted, &rest.wanted, sizeof(rest.wanted));
+
+    assert_int_equal(pfr_selection_parse(&selection, "+-ps_rss,proc_pss", error, sizeof(error)), 0);
+    assert_false(pfr_metric_set_has(&selection.wanted, PFR_PS_RSS));
+    assert_true(pfr_metric_set_has(&selection.wanted, PFR_PROC_PSS));
+    assert_true(pfr_metric_set_has(&selection.wanted, PFR_CGROUP_MEM_PEAK));
+
+    /* from what is before it, be that named or costly */
+    assert_int_equal(
+        pfr_selection_parse(&selection, "ps_rss+proc_pss+ps_vsz+-*ss", error, sizeof(error)), 0);
+    assert_false(pfr_metric_set_has(&selection.named, PFR_PS_RSS));
+    assert_false(pfr_metric_set_has(&selection.wanted, PFR_PROC_PSS));
+    assert_true(pfr_metric_set_has(&selection.wanted, PFR_PS_VSZ));
+    assert_false(pfr_metric_set_has(&selection.wanted, PFR_CGROUP_MEM_PEAK));
+
+    assert_int_equal(pfr_selection_parse(&selection, "-ps_rs", error, sizeof(error)), -EINVAL);
+    assert_non_null(strstr(error, "'ps_rs'"));
+}
+
 /* R35: unknown keys fail at once, and say what was meant. */
 static void unknown_keys_name_the_nearest(void **state)
 {
@@ -193,6 +225,7 @@ int main(void)
         cmocka_unit_test(default_is_all_but_the_costly),
         cmocka_unit_test(a_key_brings_what_it_is_computed_from),
         cmocka_unit_test(globs_and_both_separators),
+        cmocka_unit_test(a_word_with_a_minus_takes_away),
         cmocka_unit_test(unknown_keys_name_the_nearest),
         cmocka_unit_test(availability_follows_through),
         cmocka_unit_test(rows_know_their_collector),

@@ -121,12 +121,134 @@ static void skips_as_far_as_it_goes(void **state)
     }
 }
 
+/* How long a value is, byte by byte; 0 when it does not end. */
+static size_t length_of(const char *text, size_t length)
+{
+    bool inside = false, escaped = false;
+    int depth = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (escaped)
+            escaped = false;
+        else if (text[i] == '"')
+            inside = !inside;
+        else if (text[i] == '\\')
+            escaped = inside;
+        else if (!inside && strchr("{[", text[i]))
+            depth++;
+        else if (!inside && strchr("}]", text[i]) && --depth == 0)
+            return i + 1;
+        if (text[i] == '\\' && !inside)
+            return 0; /* it has no place there */
+    }
+    return 0;
+}
+
+/* Any number of brackets and quotes, from the first one and from behind it. */
+static void skips_what_looking_at_each_byte_does(void **state)
+{
+    static const char alphabet[] = "{}[]\"\"\"\\ab_,~^0000000000000000000000000000000000000000000";
+    unsigned seed = 3;
+    int ended = 0;
+
+    (void)state;
+    for (int round = 0; round < 20000; round++) {
+        size_t length = 1 + (size_t)(rand_r(&seed) % 250), expected;
+        char bytes[256] = "{", *text;
+        struct pfr_scan scan;
+
+        for (size_t i = 1; i < length; i++)
+            bytes[i] = alphabet[rand_r(&seed) % (int)(sizeof(alphabet) - 1)];
+        text = exact(bytes, length);
+        expected = length_of(text, length);
+        ended += expected > 64;
+        pfr_scan_init(&scan, text, length);
+        assert_int_equal(pfr_scan_skip(&scan), expected > 0);
+        assert_ptr_equal(scan.p, text + (expected ? expected : length));
+        pfr_scan_init(&scan, text, length);
+        assert_true(pfr_scan_enter(&scan, '{'));
+        assert_int_equal(pfr_scan_leave(&scan), expected > 0);
+        assert_ptr_equal(scan.p, text + (expected ? expected : length));
+        free(text);
+    }
+    assert_true(ended > 500);
+}
+
+/* What follows is pulled as before. */
+static void leaves_what_was_entered(void **state)
+{
+    static const char text[] =
+        "{\"a\":{\"b\":1,\"c\":[{}],\"d\":\"}\"},\"e\":[1,[2]],\"f\":{},\"g\":7}";
+    struct pfr_scan scan;
+    struct pfr_span key;
+    char out[64] = "";
+
+    (void)state;
+    pfr_scan_init(&scan, text, strlen(text));
+    assert_true(pfr_scan_enter(&scan, '{') && pfr_scan_member(&scan, &key));
+    assert_true(pfr_scan_enter(&scan, '{') && pfr_scan_member(&scan, &key));
+    assert_true(pfr_scan_skip(&scan) && pfr_scan_leave(&scan));
+    assert_true(pfr_scan_member(&scan, &key) && pfr_span_is(key, "e"));
+    assert_true(pfr_scan_enter(&scan, '[') && pfr_scan_leave(&scan));
+    assert_true(pfr_scan_member(&scan, &key) && pfr_span_is(key, "f"));
+    assert_true(pfr_scan_enter(&scan, '{') && pfr_scan_leave(&scan));
+    assert_true(pfr_scan_member(&scan, &key) && pfr_span_is(key, "g"));
+    walk(&scan, out, 0);
+    assert_string_equal(out, "7000 ");
+    assert_false(pfr_scan_member(&scan, &key));
+    assert_true(pfr_scan_done(&scan));
+}
+
+/* {"K":1,"b":{"c":-2.5,"K":"x"}} with other blanks; how long it is. */
+static size_t lay_out(char *to, size_t size, const char *key, const char *line, const char *colon)
+{
+    return (size_t)snprintf(to, size, "{%s\"%s\"%s1,%s\"b\"%s{%s%s\"c\"%s-2.5,%s%s\"%s\"%s\"x\"%s},"
+                            "%s\"d\"%s0%s}%64s", line, key, colon, line, colon, line, line, colon,
+                            line, line, key, colon, line, line, colon, line, "");
+}
+
+/* Lines as they are written for people, keys of any length: the same as without any blanks. */
+static void layouts_do_not_matter(void **state)
+{
+    static const char *const colons[] = { ": ", ":", " : ", ":\n ", ":\t" };
+    static const char *const keys[] = { "", "k", "\\\"", "a\\\\", "a\\\": b", "max_at_seconds",
+                                        "fifteen_letters", "sixteen_letters_",
+                                        "a_key_of_thirty_one_letters_so_",
+                                        "and_another_one_of_thirty_two_so",
+                                        "a_key_that_is_longer_than_any_that_we_have_written" };
+    char line[40] = "\n", text[1024], plain[512], out[512];
+
+    (void)state;
+    for (size_t i = 0; i < 36 * 5 * 11 * 2; i++) {
+        const char *key = keys[i / 2 % 11], *colon = colons[i / 22 % 5];
+        size_t depth = i / 110, length;
+        struct pfr_scan scan;
+
+        snprintf(line, sizeof(line), "%s%*s", i % 2 ? "\r\n" : "\n", (int)depth, "");
+        plain[0] = out[0] = '\0';
+        length = lay_out(text, sizeof(text), key, "", ":");
+        pfr_scan_init(&scan, text, length);
+        walk(&scan, plain, 0);
+        assert_true(pfr_scan_done(&scan) && strstr(plain, "d=0 }"));
+        length = lay_out(text, sizeof(text), key, line, colon);
+        pfr_scan_init(&scan, text, length);
+        walk(&scan, out, 0);
+        assert_true(pfr_scan_done(&scan));
+        assert_string_equal(out, plain);
+    }
+}
+
 static void wrong_things_are_bad(void **state)
 {
     static const char *const texts[] = {
         "{\"a\" 1}", "{\"a\":1 \"b\":2}", "{,\"a\":1}", "{\"a\":}", "{a:1}", "[1 2]", "[1,]",
         "[1,,2]", "{\"a\":1]", "{\"a\":1,}", "[-]", "[1.]", "[1e]", "[1x]", "[.5]", "{\"a\":1",
         "[\"abc]", "", "{", "[",
+        "{\n  \"a\": 1\n  \"b\": 2                                                           }",
+        "{\n  ,\"a\": 1                                                                      }",
+        "{,\n  \"a\": 1                                                                      }",
+        "{\n  \"a\": \"x\";\n  \"b\": 2                                                       }",
+        "{\n  \"a\"; 1                                                                       }",
     };
 
     (void)state;
@@ -148,9 +270,9 @@ static void a_number_at_the_end_is_not_taken(void **state)
     int64_t value;
 
     (void)state;
-    pfr_scan_init(&scan, "12", 2);
+    pfr_scan_init(&scan, "12,", 2);
     assert_false(pfr_scan_skip(&scan));
-    pfr_scan_init(&scan, "12", 2);
+    pfr_scan_init(&scan, "12,", 2);
     assert_false(pfr_scan_number(&scan, 1, &value));
 }
 
@@ -199,14 +321,19 @@ static void text_is_fit_for_a_terminal(void **state)
 
 static void check_number(const char *json, int64_t quantum, int64_t expected)
 {
-    char padded[96];
-    struct pfr_scan scan;
-    int64_t value = 42;
+    static const char *const behind[] = { ",", "\n", " }", ",                               " };
 
-    snprintf(padded, sizeof(padded), "%s,", json);
-    pfr_scan_init(&scan, padded, strlen(padded));
-    assert_true(pfr_scan_number(&scan, quantum, &value));
-    assert_int_equal(value, expected);
+    for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++) {
+        char padded[96];
+        struct pfr_scan scan;
+        int64_t value = 42;
+
+        snprintf(padded, sizeof(padded), "%s%s", json, behind[i]);
+        pfr_scan_init(&scan, padded, strlen(padded));
+        assert_true(pfr_scan_number(&scan, quantum, &value));
+        assert_int_equal(value, expected);
+        assert_string_equal(scan.p, behind[i]);
+    }
 }
 
 static void numbers_are_exact(void **state)
@@ -216,6 +343,11 @@ static void numbers_are_exact(void **state)
     check_number("-0", 1, 0);
     check_number("9007199254740993", 1, INT64_C(9007199254740993)); /* not a double */
     check_number("9223372036854775807", 1, INT64_C(9223372036854775800)); /* 18 digits count */
+    check_number("123456789012345678", 1, INT64_C(123456789012345678));
+    check_number("12345678901234567", 1000, INT64_MAX);
+    check_number("9223372036", PFR_NS_PER_S, INT64_C(9223372036000000000));
+    check_number("9223372037", PFR_NS_PER_S, INT64_MAX);
+    check_number("007", 1, 7);
     check_number("99999999999999999999999", 1, INT64_MAX);
     check_number("-99999999999999999999999", 1, -INT64_MAX);
     check_number("2.393448", PFR_NS_PER_S, INT64_C(2393448000));
@@ -242,7 +374,7 @@ static void any_bytes_come_to_an_end(void **state)
     (void)state;
     for (int round = 0; round < 20000; round++) {
         static const char alphabet[] = "{}[]\",:\\ 01-e.tnu\n\0\xff";
-        char bytes[96], *text, out[8192] = "";
+        char bytes[192], *text, out[8192] = "";
         size_t length = (size_t)(rand_r(&seed) % (int)sizeof(bytes));
         struct pfr_scan scan;
 
@@ -326,6 +458,9 @@ int main(void)
         cmocka_unit_test(pulls_all_there_is),
         cmocka_unit_test(a_cut_is_noticed_at_every_byte),
         cmocka_unit_test(skips_as_far_as_it_goes),
+        cmocka_unit_test(skips_what_looking_at_each_byte_does),
+        cmocka_unit_test(leaves_what_was_entered),
+        cmocka_unit_test(layouts_do_not_matter),
         cmocka_unit_test(wrong_things_are_bad),
         cmocka_unit_test(a_number_at_the_end_is_not_taken),
         cmocka_unit_test(nul_bytes_do_not_end_it),

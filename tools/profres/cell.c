@@ -77,13 +77,22 @@ static void format_bytes(int64_t bytes, char units, bool exact, char *text)
 
 static void format_elapsed(int64_t ns, char *text)
 {
-    int64_t seconds = ns / PFR_NS_PER_S;
-    size_t n = 0;
+    uint64_t seconds = (uint64_t)(ns < 0 ? -(ns / PFR_NS_PER_S) : ns / PFR_NS_PER_S);
+    char buffer[PFR_CELL_SIZE], *end = buffer + sizeof(buffer), *begin;
 
-    if (seconds >= 86400)
-        n = (size_t)snprintf(text, PFR_CELL_SIZE, "%lld-", (long long)(seconds / 86400));
-    snprintf(text + n, PFR_CELL_SIZE - n, "%02d:%02d:%02d", (int)(seconds / 3600 % 24),
-             (int)(seconds / 60 % 60), (int)(seconds % 60));
+    begin = digits_before(end, seconds % 60, 2);
+    *--begin = ':';
+    begin = digits_before(begin, seconds / 60 % 60, 2);
+    *--begin = ':';
+    begin = digits_before(begin, seconds / 3600 % 24, 2);
+    if (seconds >= 86400) {
+        *--begin = '-';
+        begin = digits_before(begin, seconds / 86400, 1);
+    }
+    if (ns < 0 && seconds)
+        *--begin = '-';
+    memcpy(text, begin, (size_t)(end - begin));
+    text[end - begin] = '\0';
 }
 
 static void format_stamp(int64_t ns, char *text)

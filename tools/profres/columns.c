@@ -377,13 +377,17 @@ bool pfr_column_is_sacct(const struct pfr_column *column)
            column->get == get_sacct_job || column->get == get_time_limit;
 }
 
-void pfr_column_measures(const struct pfr_column *column, struct pfr_metric_set *set)
+void pfr_column_measures(const struct pfr_column *column, struct pfr_wanted *wanted)
 {
+    enum pfr_metric_id id;
+
     if (column->get == get_metric)
-        pfr_metric_set_add(set, (enum pfr_metric_id)column->which);
-    else if (column->get == get_stat)
-        pfr_metric_set_add(
-            set, (enum pfr_metric_id)(column->which / (int)sizeof(struct pfr_stats)));
+        pfr_metric_set_add(&wanted->numbers, (enum pfr_metric_id)column->which);
+    if (column->get != get_stat)
+        return;
+    id = (enum pfr_metric_id)(column->which / (int)sizeof(struct pfr_stats));
+    pfr_metric_set_add(&wanted->numbers, id);
+    pfr_metric_set_add(&wanted->stats, id);
 }
 
 /* Calls `see` for every column that a format names. */
@@ -412,9 +416,9 @@ static void see_measures(const struct pfr_column *column, void *arg)
     pfr_column_measures(column, arg);
 }
 
-void pfr_format_measures(const char *format, struct pfr_metric_set *set)
+void pfr_format_measures(const char *format, struct pfr_wanted *wanted)
 {
-    see_format(format, see_measures, set);
+    see_format(format, see_measures, wanted);
 }
 
 static void see_sacct(const struct pfr_column *column, void *arg)

@@ -29,10 +29,10 @@ bool pfr_column_is_sacct(const struct pfr_column *column);
 bool pfr_format_needs_sacct(const char *format);
 
 /* Adds the measurement that a column shows; nothing for those that show none. */
-void pfr_column_measures(const struct pfr_column *column, struct pfr_metric_set *set);
+void pfr_column_measures(const struct pfr_column *column, struct pfr_wanted *wanted);
 
 /* ... for all in a --format. */
-void pfr_format_measures(const char *format, struct pfr_metric_set *set);
+void pfr_format_measures(const char *format, struct pfr_wanted *wanted);
 
 /* Who owns the profile, by name if the host knows one; as long as the process lives. */
 const char *pfr_owner(const struct pfr_facts *facts);

@@ -125,10 +125,10 @@ static int add(struct walk *walk, const char *node, char **nodes)
     return found->dir && found->step && found->job ? 1 : -ENOMEM;
 }
 
-static int walk_into(struct walk *walk, int depth);
+static int walk_into(struct walk *walk, int depth, int dirfd, const char *from);
 
 /* One name further, and back. */
-static int walk_to(struct walk *walk, const char *entry, int depth)
+static int walk_to(struct walk *walk, int dirfd, const char *entry, int depth)
 {
     size_t path = strlen(walk->path), name = strlen(walk->name), length = strlen(entry) + 1;
     bool bare = strcmp(walk->path, ".") == 0;
@@ -139,7 +139,7 @@ static int walk_to(struct walk *walk, const char *entry, int depth)
     walk->path[path] = walk->name[name] = '/';
     memcpy(bare ? walk->path : walk->path + path + 1, entry, length);
     memcpy(walk->name + name + 1, entry, length);
-    r = walk_into(walk, depth);
+    r = walk_into(walk, depth, dirfd, entry);
     walk->path[path] = walk->name[name] = '\0';
     if (bare)
         walk->path[0] = '.';
@@ -193,11 +193,12 @@ static const struct dirent64 *next_entry(struct listing *listing, int fd)
 /*
  * Looks into the directories of a directory that is not a step's. Any other
  * that has files like ours is taken for one only when it was named and has
- * nothing below: people keep JSON files of their own beside their jobs.
+ * nothing below: people keep JSON files of their own beside their jobs. It is
+ * opened as `from` in `dirfd`, not by its path, which takes a step for each name.
  */
-static int walk_into(struct walk *walk, int depth)
+static int walk_into(struct walk *walk, int depth, int dirfd, const char *from)
 {
-    PFR_AUTO_FD dir = open(walk->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    PFR_AUTO_FD dir = openat(dirfd, from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const char *base = base_name(walk->name);
     bool step = is_step_name(base), is_it;
     struct listing listing;
@@ -214,7 +215,7 @@ static int walk_into(struct walk *walk, int depth)
         if (length)
             pfr_names_add(&names, entry->d_name, length);
         else if (depth > 0 && !(step && names.count) && may_be_directory(entry))
-            r = walk_to(walk, entry->d_name, depth - 1);
+            r = walk_to(walk, dir, entry->d_name, depth - 1);
         count += r > 0 ? r : 0;
     }
     is_it = r >= 0 && names.count && (step || (count == 0 && depth == walk->depth)) &&
@@ -251,7 +252,7 @@ static int find_path(struct pfr_finds *finds, const char *path, const char *step
     }
     if (!realpath(walk.path, walk.name))
         return 0;
-    return node ? add(&walk, node, NULL) : walk_into(&walk, depth);
+    return node ? add(&walk, node, NULL) : walk_into(&walk, depth, AT_FDCWD, walk.path);
 }
 
 /* ---- jobs ---------------------------------------------------------------- */

@@ -132,7 +132,7 @@ static int64_t median(const struct spread *spread)
 {
     int64_t low = at(spread, (spread->count - 1) / 2), high = at(spread, spread->count / 2);
 
-    return low + (high - low) / 2;
+    return (int64_t)((uint64_t)low + ((uint64_t)high - (uint64_t)low) / 2);
 }
 
 /* The smallest that so many percent of the runs do not exceed. */
@@ -175,22 +175,23 @@ static void print_bar(FILE *out, size_t count, size_t most)
 
 static void print_histogram(FILE *out, const struct spread *spread)
 {
-    int64_t least = at(spread, 0), width = (at(spread, spread->count - 1) - least) / BINS + 1;
+    uint64_t least = (uint64_t)at(spread, 0); /* a difference of any two fits without a sign */
+    uint64_t width = ((uint64_t)at(spread, spread->count - 1) - least) / BINS + 1;
     size_t bins[BINS] = { 0 }, most = 0;
     char from[PFR_CELL_SIZE], to[PFR_CELL_SIZE];
 
-    if (spread->count < 2 || at(spread, spread->count - 1) == least)
+    if (spread->count < 2 || at(spread, spread->count - 1) == at(spread, 0))
         return;
     for (size_t i = 0; i < spread->count; i++) {
-        size_t bin = (size_t)((at(spread, i) - least) / width);
+        size_t bin = (size_t)(((uint64_t)at(spread, i) - least) / width);
 
         if (++bins[bin] > most)
             most = bins[bin];
     }
     fprintf(out, "\n  %s: runs by size\n", spread->number->name);
-    for (int i = 0; i < BINS; i++) {
-        fprintf(out, "  %10s - %-10s ", text_of(spread, least + i * width, from),
-                text_of(spread, least + (i + 1) * width, to));
+    for (uint64_t i = 0; i < BINS; i++) {
+        fprintf(out, "  %10s - %-10s ", text_of(spread, (int64_t)(least + i * width), from),
+                text_of(spread, (int64_t)(least + (i + 1) * width), to));
         print_bar(out, bins[i], most);
     }
 }
@@ -200,8 +201,8 @@ static void print_histogram(FILE *out, const struct spread *spread)
 /* Far outside of where the middle half lies, and not by a trifle. */
 static bool stands_out(const struct spread *spread, int64_t value)
 {
-    int64_t low = percentile(spread, 25), high = percentile(spread, 75), fence = 3 * (high - low);
-    int64_t middle = median(spread), gap = value > middle ? value - middle : middle - value;
+    __int128 low = percentile(spread, 25), high = percentile(spread, 75), fence = 3 * (high - low);
+    __int128 middle = median(spread), gap = value > middle ? value - middle : middle - value;
 
     return (value > high + fence || value < low - fence) && gap > middle / 5;
 }

@@ -15,7 +15,7 @@ struct loader {
     struct pfr_facts *nodes; /* of the step, or of all steps of the job */
     size_t count, room;
     int unusable;
-    const struct pfr_metric_set *wanted;
+    const struct pfr_wanted *wanted;
     struct pfr_facts merged;
 };
 
@@ -183,7 +183,7 @@ static int add_rest(struct loader *loader, const struct pfr_finds *finds, size_t
     return r;
 }
 
-int pfr_load_all(const struct pfr_finds *finds, bool jobs, const struct pfr_metric_set *wanted,
+int pfr_load_all(const struct pfr_finds *finds, bool jobs, const struct pfr_wanted *wanted,
                  int (*take)(const struct pfr_load *load, void *arg), void *arg)
 {
     PFR_AUTO_FREE bool *done = calloc(finds->count + 1, sizeof(*done));

@@ -17,13 +17,13 @@ struct pfr_load {
  * their order; what it is given lasts until it returns, and below 0 it ends the
  * loop. Files that cannot be used are named on standard error and passed over.
  *
- * Only the `wanted` measurements are read (NULL: all).
+ * Only what is `wanted` of the measurements is read (NULL: all).
  *
  * Profiles of another cluster that lie in the same directory are another job.
  *
  * How many files could not be used, or what `take` returned below 0.
  */
-int pfr_load_all(const struct pfr_finds *finds, bool jobs, const struct pfr_metric_set *wanted,
+int pfr_load_all(const struct pfr_finds *finds, bool jobs, const struct pfr_wanted *wanted,
                  int (*take)(const struct pfr_load *load, void *arg), void *arg);
 
 /* For pfr_finds.denied: says so on standard error, and counts in the int at arg. */

@@ -376,22 +376,22 @@ static bool find_all(struct ls *ls)
 }
 
 /* Nothing else is looked at, so nothing else is read. */
-static struct pfr_metric_set measures_of(const struct ls *ls)
+static struct pfr_wanted measures_of(const struct ls *ls)
 {
-    struct pfr_metric_set set = pfr_facts_judged();
+    struct pfr_wanted wanted = { .numbers = pfr_facts_judged() };
 
     if (ls->style.format)
-        pfr_format_measures(ls->style.format, &set);
+        pfr_format_measures(ls->style.format, &wanted);
     if (ls->sort)
-        pfr_column_measures(ls->sort, &set);
+        pfr_column_measures(ls->sort, &wanted);
     for (int i = 0; i < ls->where.count; i++)
-        pfr_column_measures(ls->where.terms[i].column, &set);
-    return set;
+        pfr_column_measures(ls->where.terms[i].column, &wanted);
+    return wanted;
 }
 
 static int list(struct ls *ls)
 {
-    struct pfr_metric_set wanted;
+    struct pfr_wanted wanted;
     bool all = find_all(ls);
     int r;
 

@@ -356,7 +356,7 @@ static int show(struct command *command)
     bool all = find_all(command), json = command->style.form == PFR_TABLE_JSON;
     bool many = count_jobs(&command->finds) > EACH_MAX;
     bool group = command->by == BY_VIEW && !json && !command->each && many;
-    struct pfr_metric_set judged = pfr_facts_judged();
+    struct pfr_wanted judged = { .numbers = pfr_facts_judged() };
     int r;
 
     command->report.no_last = command->by >= BY_TASK;

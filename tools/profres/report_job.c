@@ -79,9 +79,10 @@ static void load_last(struct pfr_report *report, struct pfr_report_step *step)
         look_elsewhere(step, dir);
 }
 
-static bool goes_on(const struct pfr_report_step *step, int64_t now)
+static bool works(const struct pfr_facts *step, int64_t now)
 {
-    return step->facts.progress == PFR_PROGRESS_LIVE && !pfr_facts_is_dead(&step->facts, now);
+    return step->progress == PFR_PROGRESS_LIVE && !pfr_facts_is_dead(step, now) &&
+           !pfr_facts_is_script(step);
 }
 
 /* A script that waits for the steps it started does what it should, profiled or not. */
@@ -90,8 +91,7 @@ static void excuse_scripts(struct pfr_report *report, struct pfr_report_job *job
     bool working = false;
 
     for (size_t i = 0; i < job->step_count; i++)
-        working = working || (!pfr_facts_is_script(&job->steps[i].facts) &&
-                              goes_on(&job->steps[i], report->now));
+        working = working || works(&job->steps[i].facts, report->now);
     for (size_t i = 0; i < job->step_count; i++)
         if (pfr_facts_is_script(&job->steps[i].facts) &&
             (working || job->steps[i].last.has_srun))
