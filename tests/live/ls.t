@@ -3,7 +3,7 @@
 # The summaries are of a real run, with changes that a test can foresee.
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 93
+plan 95
 cd "$work" || exit 1
 export TZ=UTC0
 unset PROFRES_PATH
@@ -217,6 +217,11 @@ for state in $(ls_ --help | sed -n 's/.*by verdict (\(.*\)) or.*/\1/p' | tr -d ,
 done >unknown
 is "the states of the help are some" "$(cat unknown)" ""
 rm -r slurm-33.profres
+
+# --- days that are none ---
+like "there is no 31st of February" "$(ls_ -S 2026-02-31 2>&1; ls_ -E 2/30/26 2>&1)" \
+    "*'2026-02-31' is no time*'2/30/26' is no time*"
+ok "... but a 29th, every fourth year" ls_ -S 2028-02-29 -E 2/29/28
 
 # --- many as one ---
 for i in 40 41 42 43 44 45 46 47 48; do

@@ -57,7 +57,7 @@ static int good(void **state)
     last = (struct pfr_last){ .at = 599 * S, .mem = 790 * MIB, .nonreclaimable = 700 * MIB,
                               .rss_total = PFR_ABSENT, .pdcpu = 350000, .processes = 12,
                               .still_since = PFR_ABSENT, .stall = PFR_LAST_STALL,
-                               .oom_at = PFR_ABSENT,
+                              .oom_at = PFR_ABSENT,
                               .oom_kills = PFR_ABSENT };
     return 0;
 }

@@ -37,6 +37,14 @@ static void set_midnight(struct tm *tm)
     tm->tm_hour = tm->tm_min = tm->tm_sec = 0;
 }
 
+/* The 31st of February is the third of March to mktime(), and a slip to its author. */
+static bool is_day(const struct tm *tm)
+{
+    struct tm day = { .tm_year = tm->tm_year, .tm_mon = tm->tm_mon, .tm_mday = tm->tm_mday };
+
+    return timegm(&day) != (time_t)-1 && day.tm_mday == tm->tm_mday;
+}
+
 /* "2026-11-16[T05:30]" */
 static bool parse_date(const char *text, struct tm *tm)
 {
@@ -46,7 +54,7 @@ static bool parse_date(const char *text, struct tm *tm)
     tm->tm_year -= 1900;
     tm->tm_mon--;
     set_midnight(tm);
-    return *text == '\0' || (*text == 'T' && parse_clock(text + 1, tm));
+    return is_day(tm) && (*text == '\0' || (*text == 'T' && parse_clock(text + 1, tm)));
 }
 
 /* "11/16[/26]", without a year of this one */
@@ -59,12 +67,12 @@ static bool parse_month_first(const char *text, struct tm *tm)
     tm->tm_mon--;
     set_midnight(tm);
     if (*text == '\0')
-        return true;
+        return is_day(tm);
     text++;
     if (text[-1] != '/' || !number(&text, 0, 9999, 0, &year) || *text)
         return false;
     tm->tm_year = year < 100 ? year + 100 : year - 1900;
-    return true;
+    return is_day(tm);
 }
 
 static bool parse_word(const char *text, struct tm *tm)
