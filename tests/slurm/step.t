@@ -366,7 +366,7 @@ script grow.sh <<'EOF'
 for ((i = 0; i < 200; i++)); do head -c 1M /dev/zero || exit; sleep 0.02; done |
     sh -c 'echo $$ >victim; exec tail' >/dev/null
 EOF
-lab_srun --mem=40M --profile-res=dir=grow,interval=50ms ./grow.sh 2>err
+lab_srun --mem=40M --profile-res=dir=grow,interval=50ms,window=1m ./grow.sh 2>err
 settled
 is "the victim is the largest of those that are gone, when the kill is seen" \
     "$(jq -rs '[.[] | select(.event? == "oom")][0].gone | max_by(.ps_rss) | [.comm, .pid] | join(" ")' \

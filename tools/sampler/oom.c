@@ -11,6 +11,9 @@
 
 #define PAUSE (INT64_C(500) * 1000000)
 
+/* A victim is killed at once, but has to get a core to die, and much memory to give back. */
+#define DYING (INT64_C(900) * 1000000)
+
 static int open_in(const struct pfr_cgdir *dir, const char *file, int flags)
 {
     char path[2 * PFR_CGPATH_SIZE];
@@ -75,13 +78,14 @@ void pfr_oom_rearm(struct pfr_oom *oom, int64_t now)
         pfr_oom_release(oom); /* the cgroup has gone */
 }
 
-/* What was last read of a process in this window. */
+/* What was last read of a process in this window; one that is dying has none any more. */
 static int64_t last_rss(const struct pfr_session *session, uint32_t slot)
 {
     const struct pfr_readings *readings = &session->window.readings;
 
     for (uint32_t i = readings->pid_count; i-- > 0;)
-        if (readings->pids[i].slot == slot && readings->pids[i].present >> PFR_PS_RSS & 1)
+        if (readings->pids[i].slot == slot && readings->pids[i].present >> PFR_PS_RSS & 1 &&
+            readings->pids[i].value[PFR_PS_RSS] > 0)
             return readings->pids[i].value[PFR_PS_RSS];
     return -1;
 }
@@ -123,20 +127,21 @@ void pfr_oom_flush(struct pfr_session *session)
     session->oom.fresh = 0;
 }
 
-/* A large victim takes a while to die: it is looked for at the next sample, too. */
 void pfr_oom_check(struct pfr_session *session, const struct pfr_sample *sample)
 {
     struct pfr_oom *oom = &session->oom;
-    int64_t kills, before = oom->kills;
+    int64_t kills, before = oom->kills, now = pfr_sample_stamp(sample);
 
-    if (oom->fresh && session->procs.tick > oom->tick)
+    if (oom->fresh && now >= oom->until)
         pfr_oom_flush(session);
     if (!pfr_sample_has(sample, PFR_CGROUP_OOM_KILLS))
         return;
     kills = oom->kills = pfr_sample_get(sample, PFR_CGROUP_OOM_KILLS);
     if (before < 0 || kills <= before)
         return;
-    if (!oom->fresh)
+    if (!oom->fresh) {
         oom->tick = session->procs.tick;
+        oom->until = now + DYING;
+    }
     oom->fresh += kills - before;
 }

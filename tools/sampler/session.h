@@ -48,7 +48,8 @@ struct pfr_oom {
     int64_t again; /* not looked at before this time */
     int64_t kills; /* at the newest sample; -1 = not known */
     int64_t fresh; /* kills not yet written down ... */
-    uint32_t tick; /* ... and when the first of them was counted */
+    uint32_t tick; /* ... when the first of them was counted ... */
+    int64_t until; /* ... and until when its victim may take to die */
 };
 
 /* What the tasks have to say (mark.h). */
