@@ -113,7 +113,7 @@ static void test_usual_frame(void **state)
     assert_has(text, "2.00 of 4 cores allocated, 50.0 %");
     assert_has(text, "peak 1.00M");
     assert_has(text, "up to 2.00 cores");
-    assert_has(text, "read 2K/s  write 0/s  2 processes");
+    assert_has(text, "read 2K/s  write 4K/s  2 processes");
     assert_has(text, "cpu 25.0 %  memory - %");
     assert_has(text, "COMMAND");
     assert_has(text, "./app -x");

@@ -151,6 +151,7 @@ void top_files_window(const char *dir, const char *node, int64_t start, int64_t 
         "{\"type\":\"usage\",\"ts\":\"%s\",\"from\":%lld,\"to\":%lld,\"num_samples\":2,"
         "\"measurements\":{\"cgroup_mem_current\":%lld,\"cgroup_pdcpu\":%g,\"ps_pdcpu_total\":1,"
         "\"cgroup_io_read_bytes\":20480,\"cgroup_io_write_bytes\":0,"
+        "\"proc_io_read_bytes_total\":10,\"proc_io_write_bytes_total\":40960,"
         "\"cgroup_psi_cpu_some_seconds\":2.5},"
         "\"samples\":{\"t\":[%lld,%lld],\"cgroup_mem_current\":[%lld,%lld],"
         "\"cgroup_pdcpu\":[null,%g]},\"process_count\":1,"

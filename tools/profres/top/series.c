@@ -184,6 +184,20 @@ static int64_t rate(const struct pfr_top_window *window, int64_t growth)
                                 : pfr_muldiv(growth, PFR_NS_PER_S, window->to - window->from);
 }
 
+/*
+ * Storage traffic for each second of the window: on block devices, or by the
+ * processes seen where that is more (network file systems, buffered writes on v1).
+ */
+static int64_t traffic(const struct pfr_top_window *window, struct json_object *measured,
+                       const char *charged, const char *seen)
+{
+    int64_t bytes = number_at(measured, charged, PFR_BYTES);
+    int64_t other = number_at(measured, seen, PFR_BYTES);
+
+    return rate(window, bytes == PFR_ABSENT || (other != PFR_ABSENT && other > bytes) ? other
+                                                                                     : bytes);
+}
+
 /* Seconds of the window's, as a share of it in thousandths of a percent. */
 static int64_t share(const struct pfr_top_window *window, struct json_object *measured,
                      const char *key)
@@ -199,7 +213,6 @@ static void take_window(struct pfr_top_node *node, struct json_object *line)
     struct json_object *measured = pfr_json_get(line, "measurements");
     struct pfr_top_window window = { .from = number_at(line, "from", PFR_SECONDS),
                                      .to = number_at(line, "to", PFR_SECONDS) };
-    bool cgroup = pfr_json_get(measured, "cgroup_io_read_bytes") != NULL;
 
     if (window.from < 0 || window.to <= window.from || window.to > LONGEST)
         return;
@@ -208,12 +221,9 @@ static void take_window(struct pfr_top_node *node, struct json_object *line)
     window.psi_memory = share(&window, measured, "cgroup_psi_memory_some_seconds");
     window.psi_io = share(&window, measured, "cgroup_psi_io_some_seconds");
     window.throttled = share(&window, measured, "cgroup_cpu_throttled_seconds");
-    window.read = rate(&window, number_at(measured, cgroup ? "cgroup_io_read_bytes"
-                                                            : "proc_io_read_bytes_total",
-                                           PFR_BYTES));
-    window.write = rate(&window, number_at(measured, cgroup ? "cgroup_io_write_bytes"
-                                                             : "proc_io_write_bytes_total",
-                                            PFR_BYTES));
+    window.read = traffic(&window, measured, "cgroup_io_read_bytes", "proc_io_read_bytes_total");
+    window.write = traffic(&window, measured, "cgroup_io_write_bytes",
+                           "proc_io_write_bytes_total");
     node->newest = window;
     take_past(node, line);
 }
