@@ -3,7 +3,7 @@
 # The summaries are of a real run, with changes that a test can foresee.
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 95
+plan 96
 cd "$work" || exit 1
 export TZ=UTC0
 unset PROFRES_PATH
@@ -203,7 +203,8 @@ make 33 0 n1 '.tasks[0] = {pid: 1, rank: 0, start_seconds: 0, end_seconds: 60, e
 is "a step failed, its script did not: the job is no fine one" \
     "$(ls_ -X -nP -o JobID,ExitCode,Verdict 33)" "33|0:0|exit-code"
 is "... nor in order" "$(ls_ -X -nP --sort Elapsed -o JobID,Verdict 33)" "33|exit-code"
-like "... nor in a group" "$(ls_ -X -g 33)" "*exit-code *1 *33*"
+like "... nor in a group" "$(ls_ -g 33)" "*exit-code *1 *33*"
+like "... which is one of jobs: steps side by side need both" "$(ls_ -g 33 | tr -s ' ')" "1 run*memory 2G 2G 2G 2G*"
 make 33 0 n1
 make 33 batch n1 '.state = "LIVE" | .ts = (now | todate) | .elapsed_seconds = (now - 1794312000)
     | .tasks[0] = {pid: 1, rank: 0, start_seconds: 0}'

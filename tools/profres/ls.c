@@ -60,7 +60,7 @@ static void print_help(FILE *out)
         "  -w, --where=EXPR     as 'cgroup_mem_peak > 4G && Elapsed >= 1h'\n"
         "  -X, --allocations    one line for each job instead of each step\n"
         "  -D, --duplicates     also the earlier runs of jobs that were requeued\n"
-        "  -g, --group          as one: how they are spread, outliers, advice\n"
+        "  -g, --group          jobs as one: how they are spread, outliers, advice\n"
         "      --sort=FIELD     in this order; -r, --reverse the other way round\n"
         "  -o, --format=LIST    FIELD[%[-]WIDTH],... ; -e, --helpformat lists the fields\n"
         "  -P, --parsable2      one row a line with '|' between; -p also at the end\n"
@@ -301,8 +301,8 @@ static int take_option(struct ls *ls, int option, const char *argument)
     case 'X':
         ls->jobs = true;
         return 0;
-    case 'g':
-        ls->grouped = true;
+    case 'g': /* of jobs: advice from a step alone would be less than its job needs */
+        ls->grouped = ls->jobs = true;
         return 0;
     case 'D':
         ls->finds.restarts = true;
