@@ -27,6 +27,7 @@ lab_controllers='freezer memory cpuset cpuacct devices'
 declare -A lab_pid=() # pid of each daemon
 declare -A lab_opt=() # options of lab_start
 lab_slice_made= # yes: ours to remove
+lab_forgiven=   # what Slurm itself has left, once (see lab_forgive)
 lab_own=() # KEY=VALUE of the caller's for slurm.conf and cgroup.conf
 
 lab_finish() {
@@ -396,7 +397,21 @@ lab_not_queued() {
 # lab_wait_idle [SECONDS]: until all nodes are idle and no job has a cgroup
 lab_wait_idle() {
     lab_why="nodes are $(lab_node_states | tr '\n' ' ')"
-    lab_until "${1:-20}" lab_idle && lab_why=
+    { lab_until "${1:-20}" lab_idle || { lab_forgive && lab_idle; }; } && lab_why=
+}
+
+# lab_forgive: Slurm itself leaves the empty freezer directory of a job now and then
+# (22.05 on v1, without any plugin: 1 of 3012 steps), when a thread of slurmstepd is
+# still on its way out of it at the only rmdir there is. One in a lab is told and
+# removed; a leak of ours would be one in each step.
+lab_forgive() {
+    local left
+    left=$(lab_cgroups | grep -v '/freezer/[^/]*/uid_[0-9]*$')
+    [ -z "$lab_forgiven" ] && [[ $left =~ ^[^[:space:]]*/freezer/[^/]*/uid_[0-9]*/job_[0-9]*$ ]] &&
+        rmdir "$left" 2>/dev/null && lab_forgiven=$left &&
+        echo "# Slurm has left $left, which was empty"
+    rmdir "${left%/*}" 2>/dev/null
+    [ -n "$left" ] && [ "$lab_forgiven" = "$left" ]
 }
 
 lab_idle() {
@@ -480,6 +495,7 @@ lab_stop() {
     fi
     rm -rf "$lab_dir"
     lab_dir=
+    lab_forgiven=
     lab_nodes=()
     lab_pid=()
     lab_why=$left
@@ -496,7 +512,7 @@ lab_end_jobs() {
     # shellcheck disable=SC2086 # one word each
     [ -z "$jobs" ] || lab_client scancel --full $jobs 2>/dev/null
     lab_until 10 lab_no_jobs
-    lab_until 3 lab_no_cgroups && return 0
+    { lab_until 3 lab_no_cgroups || { lab_forgive && lab_no_cgroups; }; } && return 0
     lab_why="cgroups of jobs left: $(lab_cgroups | tr '\n' ' ')"
     return 1
 }

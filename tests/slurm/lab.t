@@ -9,7 +9,7 @@ if ! lab_available || ! lab_needs_v1; then
     echo "1..0 # SKIP $lab_why; packages: $(lab_packages)"
     exit 0
 fi
-plan 63
+plan 65
 cd "$work" || exit 1
 
 # start ARG...: or there is nothing more to see
@@ -78,6 +78,13 @@ lab_as_user scancel "$job"
 lab_wait_job "$job"
 is "... until its user cancels it" "$(lab_job "$job" JobState)" CANCELLED
 ok "the node is idle, no job has a cgroup" lab_wait_idle
+user=$lab_mount/freezer/slurm_${lab_nodes[0]}/uid_65534
+mkdir -p "$user/job_77"
+ok "what Slurm itself may leave is forgiven" lab_wait_idle 0
+mkdir -p "$user/job_78"
+lab_wait_idle 0
+is "... once" $? 1
+rmdir "$user/job_78" "$user"
 "${lab_user[@]}" srun sleep 600 2>err &
 client=$!
 started+=("$client")

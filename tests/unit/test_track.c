@@ -230,8 +230,8 @@ static void deep_lines_of_descent(void **state)
     start_tree(bench, 4990);
     fixture_remove(&bench->fixture, "proc/5001");
     fixture_remove(&bench->fixture, "proc/5002");
-    for (int pid = 10000; pid < 10600; pid++) /* past the first size of every array */
-        put_child(bench, pid, pid == 10000 ? 4990 : pid - 1);
+    for (int pid = 5000000; pid < 5000600; pid++) /* past the first size of every array */
+        put_child(bench, pid, pid == 5000000 ? 4990 : pid - 1);
     assert_int_equal(list(bench), 1);
     assert_int_equal(bench->track.count, 600);
     assert_int_equal(list(bench), 1);
