@@ -81,7 +81,10 @@ if ! twice 2; then
         "$(of acct 0 .measurements.cgroup_mem_peak.max)" "$(tres mem "$tot")"
 fi
 # rusage of the tasks, from their fork on, before they were in the cgroup
-near "... TotalCPU" "$(of acct 0 .measurements.cgroup_cpu_seconds.total)" "$(seconds <<<"$total")" 0.05
+# (an emulated CPU that is not run for a while counts that for whoever is on it)
+most=0.05
+[ "$lab_patience" -eq 1 ] || most=$(awk -v t="$(seconds <<<"$total")" 'BEGIN { print 0.05 * t }')
+near "... TotalCPU" "$(of acct 0 .measurements.cgroup_cpu_seconds.total)" "$(seconds <<<"$total")" "$most"
 # how it is divided is guessed by the kernel from clock ticks, and for us in another way
 part=$(awk -v t="$(seconds <<<"$total")" 'BEGIN { print 0.2 * t }')
 near "... UserCPU" "$(of acct 0 .measurements.cgroup_cpu_user_seconds.total)" "$(seconds <<<"$user")" "$part"
