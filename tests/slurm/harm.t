@@ -135,11 +135,11 @@ unmount
 # --- files ---
 mkdir "$lab_home/roots"
 run roots "${step[@]}"
-like "a directory of another user: the user is told" "$(cat err)" \
+told "a directory of another user: the user is told" \
     "*profile-res: cannot make $lab_home/roots/0: Permission denied; measuring without files*"
 is "... nothing is put there" "$(ls "$lab_home/roots")" ""
 run /proc/none/at/all "${step[@]}"
-like "... one that cannot be" "$(cat err)" "*profile-res: cannot make /proc/none*"
+told "... one that cannot be" "*profile-res: cannot make /proc/none*"
 echo content >"$lab_home/file"
 run file "${step[@]}"
 is "... a file in its place is not touched" "$(cat "$lab_home/file")" content
@@ -147,11 +147,11 @@ is "... a file in its place is not touched" "$(cat "$lab_home/file")" content
 lab_as_user mkdir target linked
 lab_as_user ln -s target planted
 run planted "${step[@]}"
-like "... the user is told" "$(cat err)" "*profile-res: cannot make $lab_home/planted/0: *; measuring without files*"
+told "... the user is told" "*profile-res: cannot make $lab_home/planted/0: *; measuring without files*"
 lab_as_user ln -s ../target linked/0
 run linked "${step[@]}"
 is "a symbolic link as the directory of job or step is not followed" "$(ls "$lab_home/target")" ""
-like "... the user is told" "$(cat err)" "*profile-res: cannot make $lab_home/linked/0: *; measuring without files*"
+told "... the user is told" "*profile-res: cannot make $lab_home/linked/0: *; measuring without files*"
 lab_as_user mkdir -p names/0 fifo/0
 echo content >"$lab_home/target/victim"
 chown nobody "$lab_home/target/victim"
@@ -168,7 +168,7 @@ done
 run fifo "${step[@]}"
 is "a FIFO in a file's place holds nobody" "$(stat -c %F "$lab_home/fifo/0/$node.json"{,l} | tr '\n' ' ')" \
     "regular file fifo "
-like "... the user is told" "$(cat err)" "*profile-res: cannot write $node.jsonl: *"
+told "... the user is told" "*profile-res: cannot write $node.jsonl: *"
 
 # full from the start, and full before the end
 mkdir "$lab_home/full" "$lab_home/fuller"
@@ -177,7 +177,7 @@ if mount -t tmpfs -o size=4k,mode=1777 none "$lab_home/full" 2>err &&
     mount -t tmpfs -o size=16k,mode=1777 none "$lab_home/fuller" 2>err; then
     mounted+=("$lab_home/fuller")
     run full "${step[@]}"
-    like "... the user is told" "$(cat err)" "*profile-res: cannot write *: No space left on device*"
+    told "... the user is told" "*profile-res: cannot write *: No space left on device*"
     run fuller "${step[@]}"
     unmount
 else

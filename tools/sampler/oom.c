@@ -11,8 +11,12 @@
 
 #define PAUSE (INT64_C(500) * 1000000)
 
-/* A victim is killed at once, but has to get a core to die, and much memory to give back. */
+/*
+ * A victim is killed at once, but has to get a core to die, and much memory to
+ * give back: it usually takes less than the first, and is given up at the second.
+ */
 #define DYING (INT64_C(900) * 1000000)
+#define UNDYING (INT64_C(20) * 1000000000)
 
 static int open_in(const struct pfr_cgdir *dir, const char *file, int flags)
 {
@@ -90,7 +94,20 @@ static int64_t last_rss(const struct pfr_session *session, uint32_t slot)
     return -1;
 }
 
-/* Those who were there before the kill was counted and are not any more. */
+/* Was there before the kill was counted, and is not any more. */
+static bool has_gone(const struct pfr_session *session, const struct pfr_process *process)
+{
+    return process->gone && process->seen + 1 >= session->oom.tick && process->start_ticks;
+}
+
+static bool any_has_gone(const struct pfr_session *session)
+{
+    for (uint32_t i = 0; i < session->processes.high; i++)
+        if (has_gone(session, &session->processes.slots[i]))
+            return true;
+    return false;
+}
+
 static struct json_object *gone_json(const struct pfr_session *session)
 {
     struct json_object *array = json_object_new_array();
@@ -100,7 +117,7 @@ static struct json_object *gone_json(const struct pfr_session *session)
         struct json_object *row;
         int64_t rss;
 
-        if (!process->gone || process->seen + 1 < session->oom.tick || !process->start_ticks)
+        if (!has_gone(session, process))
             continue;
         row = json_object_new_object();
         rss = last_rss(session, i);
@@ -111,6 +128,12 @@ static struct json_object *gone_json(const struct pfr_session *session)
         json_object_array_add(array, row);
     }
     return array;
+}
+
+void pfr_oom_end_window(struct pfr_session *session)
+{
+    if (session->oom.fresh && any_has_gone(session))
+        pfr_oom_flush(session);
 }
 
 void pfr_oom_flush(struct pfr_session *session)
@@ -132,7 +155,8 @@ void pfr_oom_check(struct pfr_session *session, const struct pfr_sample *sample)
     struct pfr_oom *oom = &session->oom;
     int64_t kills, before = oom->kills, now = pfr_sample_stamp(sample);
 
-    if (oom->fresh && now >= oom->until)
+    if (oom->fresh && now >= oom->until &&
+        (any_has_gone(session) || now >= oom->until + UNDYING))
         pfr_oom_flush(session);
     if (!pfr_sample_has(sample, PFR_CGROUP_OOM_KILLS))
         return;

@@ -26,7 +26,10 @@ void pfr_oom_rearm(struct pfr_oom *oom, int64_t now);
 /* After a sample: notes kills that were counted since the one before. */
 void pfr_oom_check(struct pfr_session *session, const struct pfr_sample *sample);
 
-/* Writes them down with who has gone; before the window forgets these. */
+/* Before a window forgets who has gone: writes down kills whose victims may be among them. */
+void pfr_oom_end_window(struct pfr_session *session);
+
+/* Writes them down with who has gone, if anybody. */
 void pfr_oom_flush(struct pfr_session *session);
 
 #endif

@@ -210,7 +210,7 @@ static void close_window(struct pfr_session *session)
     int r;
 
     end_span(session);
-    pfr_oom_flush(session);
+    pfr_oom_end_window(session);
     r = pfr_window_close(&session->window, &session->run, &usage);
 
     if (r < 0)
@@ -562,6 +562,7 @@ struct json_object *pfr_session_conclude(struct pfr_session *session)
         pfr_session_publish(session);
     pfr_phases_cut(&session->phases, PFR_ANY_RANK, pfr_env_now(&session->env, CLOCK_MONOTONIC));
     pfr_marks_close(session);
+    pfr_oom_flush(session);
     close_window(session);
     pfr_lost_join(session);
     session->finished = true;

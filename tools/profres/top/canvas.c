@@ -40,7 +40,7 @@ static void set(struct pfr_canvas *canvas, int row, int column, enum pfr_style s
     if (row < 0 || row >= canvas->rows || column < 0 || column >= canvas->columns)
         return;
     spot = &canvas->spots[(size_t)row * (size_t)canvas->columns + (size_t)column];
-    snprintf(spot->text, sizeof(spot->text), "%s", text);
+    snprintf(spot->text, sizeof(spot->text), "%.*s", (int)sizeof(spot->text) - 1, text);
     spot->style = (unsigned char)style;
 }
 
