@@ -82,16 +82,17 @@ void pfr_oom_rearm(struct pfr_oom *oom, int64_t now)
         pfr_oom_release(oom); /* the cgroup has gone */
 }
 
-/* What was last read of a process in this window; one that is dying has none any more. */
-static int64_t last_rss(const struct pfr_session *session, uint32_t slot)
+/* The most that was read of a process in this window; one that is dying has less and less. */
+static int64_t most_rss(const struct pfr_session *session, uint32_t slot)
 {
     const struct pfr_readings *readings = &session->window.readings;
+    int64_t most = -1;
 
-    for (uint32_t i = readings->pid_count; i-- > 0;)
+    for (uint32_t i = 0; i < readings->pid_count; i++)
         if (readings->pids[i].slot == slot && readings->pids[i].present >> PFR_PS_RSS & 1 &&
-            readings->pids[i].value[PFR_PS_RSS] > 0)
-            return readings->pids[i].value[PFR_PS_RSS];
-    return -1;
+            readings->pids[i].value[PFR_PS_RSS] > most)
+            most = readings->pids[i].value[PFR_PS_RSS];
+    return most;
 }
 
 /* Was there before the kill was counted, and is not any more. */
@@ -120,7 +121,7 @@ static struct json_object *gone_json(const struct pfr_session *session)
         if (!has_gone(session, process))
             continue;
         row = json_object_new_object();
-        rss = last_rss(session, i);
+        rss = most_rss(session, i);
         pfr_json_add(row, "pid", json_object_new_int64(process->pid));
         pfr_json_add(row, "comm", pfr_json_text(process->comm));
         if (rss >= 0)
