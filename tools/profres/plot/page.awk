@@ -8,10 +8,14 @@ FNR == 1 {
     printf "\nconst char *const %s[] = {\n", NAME
 }
 
+# Joined, not gsub(): awks differ in how many backslashes a replacement takes.
 {
-    gsub(/\\/, "\\\\")
-    gsub(/"/, "\\\"")
-    printf "    \"%s\\n\",\n", $0
+    count = split($0, part, /\\/)
+    line = part[1]
+    for (i = 2; i <= count; i++)
+        line = line "\\\\" part[i]
+    gsub(/"/, "\\\"", line)
+    printf "    \"%s\\n\",\n", line
 }
 
 END { print "    0\n};" }
