@@ -126,7 +126,7 @@ void pfr_needs_add(struct pfr_needs *needs, const struct pfr_facts *facts,
 
     needs->runs++;
     switch (verdict) {
-    case PFR_VERDICT_FINE:
+    case PFR_VERDICT_OK:
     case PFR_VERDICT_IDLE:
         add_good(needs, facts);
         return;
@@ -205,7 +205,7 @@ static void explain_memory(struct pfr_advice_line *line, const struct pfr_memory
                  "shared pages count repeatedly, page cache not at all");
     else if (need->by_floor)
         snprintf(line->why, sizeof(line->why), "page cache filled the limit; the kernel drops it "
-                 "when memory is wanted, so what is not reclaimable was used");
+                 "when memory is wanted, so the part that the program needed was used");
     else if (dropable > 100 * MIB && dropable > need->most / 4)
         snprintf(line->why, sizeof(line->why), "the charged peak was used; up to %s of it was page "
                  "cache, which the kernel can drop: %s is the least, at the cost of speed",
@@ -256,9 +256,10 @@ static void advise_memory(struct pfr_advice *advice, const struct pfr_needs *nee
     paste_memory(line->paste, sizeof(line->paste), "mem", line->value);
     snprintf(line->basis, sizeof(line->basis), "%s %s (%s) + %d %%",
              pfr_size_text(need->by_floor ? need->floor : need->most, size),
-             need->by_floor ? "not reclaimable"
+             need->by_floor ? "needed by the program"
              : need->source == PFR_PS_RSS_TOTAL ? "resident, summed"
-             : need->source == PFR_CGROUP_MEM_PEAK ? "charged at peak" : "charged, sampled",
+             : need->source == PFR_CGROUP_MEM_PEAK ? "peak, file cache included"
+                                                   : "largest sample, file cache included",
              runs_text(need->runs, runs), need->by_floor ? FLOOR_MARGIN : MARGIN);
     explain_memory(line, need);
     if (need->cpus_on_node > 0)

@@ -38,7 +38,7 @@ struct pfr_need {
 struct pfr_memory_need {
     enum pfr_metric_id source;
     int64_t runs;
-    int64_t most, floor; /* what was used, and what of it was not reclaimable */
+    int64_t most, floor; /* what was used, and what of it the program needed */
     bool by_floor;       /* the first says nothing */
     int64_t want;        /* with a margin */
     int64_t cpus_on_node;

@@ -53,16 +53,16 @@ static void print_memory(FILE *out, const struct pfr_facts *facts)
     fprintf(out, "  memory      %s",
             source == PFR_METRIC_NONE ? "not measured" : pfr_size_text(value, text));
     if (source == PFR_CGROUP_MEM_PEAK)
-        fputs(" charged at peak", out);
+        fputs(" peak, file cache included", out);
     else if (source == PFR_CGROUP_MEM_SAMPLED_PEAK)
-        fputs(" charged at most when sampled", out);
+        fputs(" largest sample, file cache included", out);
     else if (source == PFR_PS_RSS_TOTAL)
         fputs(" summed over processes (sampled; shared pages repeat; no cgroup)", out);
     if (source != PFR_METRIC_NONE && pfr_known(facts->mem_given) && facts->mem_given > 0)
         fprintf(out, " (%.0f %% of %s allocated)", 100 * (double)value / (double)facts->mem_given,
                 pfr_size_text(facts->mem_given, of)); /* never clamped */
     if (pfr_known(fixed))
-        fprintf(out, ", %s of it not reclaimable (sampled)", pfr_size_text(fixed, text));
+        fprintf(out, ", %s of it needed by the program (sampled)", pfr_size_text(fixed, text));
     if (!pfr_known(facts->mem_given) && pfr_known(limit))
         fprintf(out, ", limit %s", pfr_size_text(limit, text));
     fputc('\n', out);
@@ -110,7 +110,7 @@ static void print_processes(FILE *out, const struct pfr_facts *facts)
     if (pfr_known(facts->processes_at_once))
         fprintf(out, ", %lld at once", (long long)facts->processes_at_once);
     if (pfr_known(rest) && pfr_known(total) && rest > total / 20 && rest > 50000000)
-        fprintf(out, "; %.2f s of CPU between their samples", (double)rest / 1e9);
+        fprintf(out, "; %.2f s of CPU in processes too short to be sampled", (double)rest / 1e9);
     fputc('\n', out);
 }
 
@@ -133,7 +133,7 @@ static void print_verdict(FILE *out, const struct pfr_facts *facts, int64_t now)
                 "it had\n", pfr_progress_name(facts->progress),
                 pfr_time_text(pfr_facts_age(facts, now), text));
     else if (pfr_known(facts->pending) && facts->pending > 0)
-        fprintf(out, "  pending     %lld process%s still running\n", (long long)facts->pending,
+        fprintf(out, "  left behind %lld process%s still running\n", (long long)facts->pending,
                 facts->pending == 1 ? " of the command is" : "es of the command are");
 }
 

@@ -13,7 +13,7 @@
 const char *pfr_verdict_name(enum pfr_verdict_id id)
 {
     static const char *const names[] = {
-        [PFR_VERDICT_FINE] = "fine",
+        [PFR_VERDICT_OK] = "ok",
         [PFR_VERDICT_RUNNING] = "running",
         [PFR_VERDICT_IDLE] = "idle",
         [PFR_VERDICT_INCOMPLETE] = "incomplete",
@@ -146,7 +146,7 @@ enum pfr_verdict_id pfr_verdict_of(const struct pfr_facts *facts, const struct p
         return of_unfinished(facts, last, now);
     if (!is_whole(facts))
         return PFR_VERDICT_INCOMPLETE;
-    return is_idle(facts) ? PFR_VERDICT_IDLE : PFR_VERDICT_FINE;
+    return is_idle(facts) ? PFR_VERDICT_IDLE : PFR_VERDICT_OK;
 }
 
 enum pfr_verdict_id pfr_verdict_of_parts(const struct pfr_facts *facts,

@@ -10,7 +10,7 @@
 
 /* From the best to the worst; the verdict of a job is the worst of its steps'. */
 enum pfr_verdict_id {
-    PFR_VERDICT_FINE,
+    PFR_VERDICT_OK,
     PFR_VERDICT_RUNNING,
     PFR_VERDICT_IDLE,          /* cores or memory were hardly used */
     PFR_VERDICT_INCOMPLETE,    /* the profile is not whole */
@@ -40,10 +40,10 @@ struct pfr_verdict {
     struct pfr_said admin;    /* what an administrator wants to know */
 };
 
-/* "fine", "oom", "time-limit", ...: for tables and filters. */
+/* "ok", "oom", "time-limit", ...: for tables and filters. */
 const char *pfr_verdict_name(enum pfr_verdict_id id);
 
-/* Did it fail? Not FINE, RUNNING, IDLE, INCOMPLETE or STALLED. */
+/* Did it fail? Not OK, RUNNING, IDLE, INCOMPLETE or STALLED. */
 bool pfr_verdict_is_failure(enum pfr_verdict_id id);
 
 /* `last` may be NULL: then nothing is said of a stall. `now` of the wall clock. */

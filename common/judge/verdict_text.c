@@ -55,7 +55,7 @@ static void show_newest(struct voices *v)
         separator = ", ";
     }
     if (pfr_known(last->nonreclaimable)) {
-        append(line, sizeof(line), "%s%s not reclaimable", separator,
+        append(line, sizeof(line), "%s%s needed by the program", separator,
                pfr_size_text(last->nonreclaimable, text));
         separator = ", ";
     }
@@ -189,7 +189,7 @@ static void show_pending(struct voices *v)
 
     if (v->verdict->id != PFR_VERDICT_RUNNING && v->verdict->id != PFR_VERDICT_STALLED &&
         pfr_known(pending) && pending > 0)
-        say(&v->verdict->evidence, "%lld process%s still there at the last sample",
+        say(&v->verdict->evidence, "%lld process%s left behind: still there at the last sample",
             (long long)pending, pending == 1 ? " was" : "es were");
 }
 
@@ -310,7 +310,7 @@ static const struct {
     void (*show[4])(struct voices *v);
     void (*tell)(struct voices *v);
 } rows[] = {
-    [PFR_VERDICT_FINE] = { "nothing conspicuous", { NULL }, NULL },
+    [PFR_VERDICT_OK] = { "no problem found", { NULL }, NULL },
     [PFR_VERDICT_RUNNING] = { "running", { show_profile }, NULL },
     [PFR_VERDICT_IDLE] = { "much of what was allocated was not used",
                            { show_use, show_memory }, tell_idle },
@@ -339,7 +339,7 @@ void pfr_verdict_judge(struct pfr_verdict *verdict, const struct pfr_facts *fact
     verdict->id = pfr_verdict_of(facts, last, now);
     verdict->evidence.count = verdict->user.count = verdict->admin.count = 0;
     snprintf(verdict->headline, sizeof(verdict->headline), "%s", rows[verdict->id].headline);
-    if (verdict->id != PFR_VERDICT_FINE && verdict->id != PFR_VERDICT_IDLE)
+    if (verdict->id != PFR_VERDICT_OK && verdict->id != PFR_VERDICT_IDLE)
         show_newest(&v);
     for (int i = 0; i < 4 && rows[verdict->id].show[i]; i++)
         rows[verdict->id].show[i](&v);

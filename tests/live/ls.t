@@ -46,7 +46,7 @@ out=$(ls_)
 ok "it fits a terminal" test "$(wc -L <<<"$out")" -le 80
 is "a header, a line of dashes, a row each" "$(wc -l <<<"$out")" 7
 like "numbers to the right, the job to the left" "$(sed -n 4p <<<"$out")" \
-    "7.0 *-*00:01:00 *1G *12.5 *2.00 *4 fine"
+    "7.0 *-*00:01:00 *1G *12.5 *2.00 *4 ok"
 is "chosen columns with widths" "$(ls_ -n -o jobid%-6,ALLOCMEM%5,cgroup_mem_peak%4 7.0)" \
     "7.0       8G   1G"
 is "-P" "$(ls_ -P -o JobID,MemPeak,JobName 7.0)" "JobID|MemPeak|JobName
@@ -200,7 +200,7 @@ rm -r slurm-32.profres
 # --- the verdict on a job is the worst on its steps ---
 make 33 batch n1 '.tasks[0] = {pid: 1, rank: 0, start_seconds: 0, end_seconds: 60, exit: 0}'
 make 33 0 n1 '.tasks[0] = {pid: 1, rank: 0, start_seconds: 0, end_seconds: 60, exit: 3}'
-is "a step failed, its script did not: the job is no fine one" \
+is "a step failed, its script did not: the job is not ok" \
     "$(ls_ -X -nP -o JobID,ExitCode,Verdict 33)" "33|0:0|exit-code"
 is "... nor in order" "$(ls_ -X -nP --sort Elapsed -o JobID,Verdict 33)" "33|exit-code"
 like "... nor in a group" "$(ls_ -g 33)" "*exit-code *1 *33*"

@@ -27,7 +27,7 @@ started+=("$long")
 
 # --- ends ---
 "$profres" run -q -d fine -- sh -c 'sleep 0.3'
-like "fine" "$(words fine)" "* verdict fine: nothing conspicuous elapsed *exit code 0*"
+like "fine" "$(words fine)" "* verdict ok: no problem found elapsed *exit code 0*"
 like "... too short for an advice, and it says so" "$(words fine)" \
     "*advice --mem, --cpus-per-task, --time: cannot tell: less than 10 s is too short*"
 "$profres" run -q -d code -- sh -c 'sleep 0.2; exit 3'
@@ -108,7 +108,7 @@ is "... as the summary has them" "$(report --by=process -nP -o PID,ps_rss parts)
     "$(jq -r '.processes.top[] | "\(.pid)|\(.ps_rss)"' "$(summary parts)")"
 is "--by=task" "$(report --by=task -nP -o Rank,ExitCode parts)" "0|0:0"
 is "--by=node" "$(report --by=node -nP -o Node,NTasks parts)" "$(basename "$(summary parts)" .json)|1"
-is "--by=job" "$(report --by=job -nP -o Verdict parts)" fine
+is "--by=job" "$(report --by=job -nP -o Verdict parts)" ok
 like "--helpformat" "$(report --by=process --helpformat)" "*PID*ps_rss*"
 is "--json by part: rows" "$(report --by=task --json parts | jq -c '[.. | .Rank? // empty]')" "[0]"
 
@@ -203,7 +203,7 @@ wait "${waiting[@]}"
 # --- a process that outlives the command is told of, however well that ended (R68) ---
 "$profres" run -q -d outlived -- sh -c 'sleep 60 >&- 2>&- & echo $! >outliver; sleep 0.3'
 like "a process that went on" "$(words outlived)" \
-    "*verdict fine: nothing conspicuous 1 process was still there at the last sample *"
+    "*verdict ok: no problem found 1 process was left behind: still there at the last sample *"
 kill "$(cat outliver)"
 is "... not where there was none" "$(report fine | grep -c 'still there')" 0
 
@@ -264,7 +264,7 @@ fi
 wait "$long"
 like "long enough: memory to paste" "$(report long)" "*
 #SBATCH --mem=[34]00M
-*charged at peak (of 1 run) + 20 %*"
+*peak, file cache included (of 1 run) + 20 %*"
 like "... and cores" "$(report long)" "*
 #SBATCH --cpus-per-task=1
 *cores a task in 95 % of the time*"

@@ -180,7 +180,7 @@ watch waiting "'$profres' top -d 0.2 ./later"
 wait_for "what has not begun is waited for" 'waiting for a profile of ./later' waiting
 let_go stop
 wait_for "it ends by itself" '^status 0'
-wait_for "... with the verdict" '^ +verdict +fine'
+wait_for "... with the verdict" '^ +verdict +ok'
 hold later stop2
 wait_for "what was waited for is shown" '^later.0  LIVE' waiting
 let_go stop2

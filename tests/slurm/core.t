@@ -87,7 +87,7 @@ is "... no reason is empty" "${got[12]}" true
 is "... no key is both measured and missing" "${got[13]}" 0
 like "... srun says so" "$(said one 0)" "*profres: *.0
   elapsed * exit 6
-  memory * charged at peak (* of 200.0 MiB allocated)*"
+  memory * peak, file cache included (* of 200.0 MiB allocated)*"
 known=$(record one 0) || known="no record"
 case $known in
 new:*) skip 1 "not in docs/matrix.json, where 'make matrix' puts it: ${known#new: }" ;;

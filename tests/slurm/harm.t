@@ -94,7 +94,7 @@ for signal in KILL STOP SEGV TERM; do
     case $signal in
     STOP) is "... which goes on at the end" "$(of STOP 0 '[.state, .tasks[0].exit] | tostring')" '["COMPLETE",3]' ;;
     KILL)
-        like "... what slurmstepd has read is told" "$(cat err)" "*ended early*profres: *exit 3*charged at peak*CPU *INCOMPLETE*"
+        like "... what slurmstepd has read is told" "$(cat err)" "*ended early*profres: *exit 3*peak, file cache included*CPU *INCOMPLETE*"
         is "... and written down" "$(jq -r '[.state, .tasks[0].exit] | tostring' "$lab_home"/KILL/0/*.lost.json)" '["LOST",3]'
         ;;
     *) like "... the user is told" "$(cat err)" "*profile-res: *ended early*" ;;

@@ -41,8 +41,8 @@ like "... the worst step is the job's verdict, and it is not the script" "$(word
     "* verdict exit-code: it ended with an error (step 2) *exit code 3*"
 is "... the same by its steps" "$(field JobID,ExitCode,Verdict,NNodes,NTasks "$job")" \
     "$job.batch|3:0|exit-code|1|1
-$job.0|0:0|fine|2|4
-$job.1|0:0|fine|1|1
+$job.0|0:0|ok|2|4
+$job.1|0:0|ok|1|1
 $job.2|3:0|exit-code|1|1"
 first=$(jq -r '.info.node' "$lab_home/slurm-$job.profres/batch"/*.json)
 is "... the node with the largest memory is named" "$(field Node "$job.0")" "$first"
@@ -102,8 +102,8 @@ array=$(lab_sbatch --profile-res --array=1-4 --wrap './eat.sh $((SLURM_ARRAY_TAS
 lab_wait_job "$array"
 settled
 is "an array: members as sacct names them" "$(field JobID,Verdict "${array}_[1-3]")" \
-    "${array}_1.batch|fine
-${array}_2.batch|fine
+    "${array}_1.batch|ok
+${array}_2.batch|ok
 ${array}_3.batch|exit-code"
 ok "... all of it is a group" [ "$(report "$array" | grep -c '^  verdict')" = 0 ]
 like "... that counts" "$(words "$array")" "*4 *exit-code*"

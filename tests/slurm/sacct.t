@@ -71,7 +71,7 @@ before=$(profres_ report --no-sacct "$job")
 lab_end slurmdbd
 out=$(field JobID,Elapsed,Verdict,cgroup_mem_peak,ReqMem,MaxRSS,TotalCPU "$job.0")
 is "without slurmdbd no failure" "$?" 0
-like "... nothing is missing but its columns" "$out" "$job.0|00:00:0?|fine|*[0-9]|||"
+like "... nothing is missing but its columns" "$out" "$job.0|00:00:0?|ok|*[0-9]|||"
 is "... and nothing is complained of" "$(cat err)" ""
 out=$(profres_ report "$job")
 is "the report is there" "$?" 0

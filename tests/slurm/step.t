@@ -71,7 +71,7 @@ ok "... what was given" is_true one 0 '.info.allocation | .step_mem_bytes == 200
 is "... what was run" "$(of one 0 '.info.command | join(" ")')" "./self.sh -m 50 -s 100000"
 like "... and srun says so" "$(said one 0)" "profres: *.0
   elapsed * exit 0
-  memory * charged at peak (* of 200.0 MiB allocated)*
+  memory * peak, file cache included (* of 200.0 MiB allocated)*
   CPU * of 1 allocated
 *files *$lab_home/one/0"
 is "... files are the user's, mode from the umask" \

@@ -80,6 +80,6 @@ ok "the next step is followed" lab_until 30 follows
 touch "$lab_home/stop.two"
 wait $follower
 is "it ends by itself when nothing runs any more" $? 0
-like "... with the verdict" "$(tail -n 12 follow)" "*elapsed*memory*verdict *fine*"
+like "... with the verdict" "$(tail -n 12 follow)" "*elapsed*memory*verdict *ok*"
 clean
 lab_stop

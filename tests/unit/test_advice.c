@@ -51,9 +51,10 @@ static void add(enum pfr_verdict_id verdict)
 static void from_one_run(void **state)
 {
     (void)state;
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_string_equal(advice.mem.paste, "#SBATCH --mem=1200M");
-    assert_string_equal(advice.mem.basis, "1000.0 MiB charged at peak (of 1 run) + 20 %");
+    assert_string_equal(advice.mem.basis,
+                        "1000.0 MiB peak, file cache included (of 1 run) + 20 %");
     assert_string_equal(advice.mem.why, "the charged peak was used: what a limit is held against");
     assert_string_equal(advice.mem_per_cpu.paste, "#SBATCH --mem-per-cpu=300M");
     assert_string_equal(advice.cpus.paste, "#SBATCH --cpus-per-task=4");
@@ -70,12 +71,12 @@ static void what_a_task_had(void **state)
     (void)state;
     facts.tasks = 2;
     facts.cores_per_task = 2000;
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_string_equal(advice.cpus.paste, "#SBATCH --cpus-per-task=2");
     assert_string_equal(advice.cpus.why, "");
     facts.one_script = true;
     facts.cores_per_task = 3950;
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_non_null(strstr(advice.cpus.why, "a script is taken as one task"));
     assert_non_null(strstr(advice.cpus.why, "; it used all that it had"));
 }
@@ -86,12 +87,13 @@ static void from_the_largest_floor(void **state)
     (void)state;
     set_max(PFR_CGROUP_MEM_PEAK, 8 * GIB);
     set_max(PFR_CGROUP_MEM_NONRECLAIMABLE, 1 * GIB);
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     set_max(PFR_CGROUP_MEM_PEAK, 8 * GIB - MIB);
     set_max(PFR_CGROUP_MEM_NONRECLAIMABLE, 5 * GIB);
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_string_equal(advice.mem.paste, "#SBATCH --mem=6700M"); /* 6656 */
-    assert_string_equal(advice.mem.basis, "5.00 GiB not reclaimable (largest of 2 runs) + 30 %");
+    assert_string_equal(advice.mem.basis,
+                        "5.00 GiB needed by the program (largest of 2 runs) + 30 %");
 }
 
 /* Pasted together, memory for a CPU and fewer CPUs are still enough memory. */
@@ -101,7 +103,7 @@ static void fewer_cpus_have_more_memory_each(void **state)
     facts.cpus = 8;
     facts.tasks = 2;
     facts.cores_per_task = 900; /* of four each */
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_string_equal(advice.cpus.paste, "#SBATCH --cpus-per-task=1");
     assert_string_equal(advice.mem.paste, "#SBATCH --mem=1200M");
     assert_string_equal(advice.mem_per_cpu.paste, "#SBATCH --mem-per-cpu=600M");
@@ -115,13 +117,14 @@ static void from_what_most_runs_had(void **state)
     (void)state;
     set_max(PFR_CGROUP_MEM_PEAK, PFR_ABSENT);
     set_max(PFR_CGROUP_MEM_SAMPLED_PEAK, 500 * MIB);
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_string_equal(advice.mem.paste, "#SBATCH --mem=600M");
     set_max(PFR_CGROUP_MEM_PEAK, 4000 * MIB);
-    add(PFR_VERDICT_FINE);
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
+    add(PFR_VERDICT_OK);
     assert_string_equal(advice.mem.paste, "#SBATCH --mem=4800M");
-    assert_string_equal(advice.mem.basis, "3.91 GiB charged at peak (largest of 2 runs) + 20 %");
+    assert_string_equal(advice.mem.basis,
+                        "3.91 GiB peak, file cache included (largest of 2 runs) + 20 %");
 }
 
 static void from_many_runs(void **state)
@@ -131,7 +134,7 @@ static void from_many_runs(void **state)
         set_max(PFR_CGROUP_MEM_PEAK, i * 100 * MIB);
         facts.cores_per_task = i * 100;
         facts.elapsed = i * 3600 * S;
-        add(PFR_VERDICT_FINE);
+        add(PFR_VERDICT_OK);
     }
     assert_string_equal(advice.mem.paste, "#SBATCH --mem=1500M"); /* 1440 */
     assert_non_null(strstr(advice.mem.basis, "largest of 12 runs"));
@@ -158,13 +161,13 @@ static void rounding(void **state)
         good(NULL);
         facts.mem_given = PFR_ABSENT;
         set_max(PFR_CGROUP_MEM_PEAK, sizes[i].bytes);
-        add(PFR_VERDICT_FINE);
+        add(PFR_VERDICT_OK);
         assert_string_equal(advice.mem.paste, sizes[i].paste);
     }
     for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
         good(NULL);
         facts.elapsed = spans[i].seconds * S;
-        add(PFR_VERDICT_FINE);
+        add(PFR_VERDICT_OK);
         assert_string_equal(advice.time.paste, spans[i].paste);
     }
 }
@@ -174,7 +177,7 @@ static void cache_is_explained(void **state)
 {
     (void)state;
     set_max(PFR_CGROUP_MEM_NONRECLAIMABLE, 300 * MIB);
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_string_equal(advice.mem.paste, "#SBATCH --mem=1200M");
     assert_non_null(strstr(advice.mem.why, "700.0 MiB of it was page cache"));
     assert_non_null(strstr(advice.mem.why, "300.0 MiB is the least"));
@@ -186,9 +189,9 @@ static void cache_that_filled_the_limit(void **state)
     (void)state;
     facts.mem_given = 1000 * MIB;
     set_max(PFR_CGROUP_MEM_NONRECLAIMABLE, 300 * MIB);
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_string_equal(advice.mem.paste, "#SBATCH --mem=400M");
-    assert_string_equal(advice.mem.basis, "300.0 MiB not reclaimable (of 1 run) + 30 %");
+    assert_string_equal(advice.mem.basis, "300.0 MiB needed by the program (of 1 run) + 30 %");
     assert_non_null(strstr(advice.mem.why, "page cache filled the limit"));
 }
 
@@ -198,7 +201,7 @@ static void without_a_cgroup(void **state)
     set_max(PFR_CGROUP_MEM_PEAK, PFR_ABSENT);
     set_max(PFR_CGROUP_MEM_NONRECLAIMABLE, PFR_ABSENT);
     set_max(PFR_PS_RSS_TOTAL, 1000 * MIB);
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_string_equal(advice.mem.paste, "#SBATCH --mem=1200M");
     assert_non_null(strstr(advice.mem.basis, "resident, summed"));
     assert_non_null(strstr(advice.mem.why, "shared pages count repeatedly"));
@@ -208,10 +211,10 @@ static void without_a_cgroup(void **state)
 static void sources_are_not_mixed(void **state)
 {
     (void)state;
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     set_max(PFR_CGROUP_MEM_PEAK, PFR_ABSENT);
     set_max(PFR_PS_RSS_TOTAL, 9000 * MIB);
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_string_equal(advice.mem.paste, "#SBATCH --mem=1200M");
     assert_non_null(strstr(advice.mem.basis, "of 1 run"));
 }
@@ -238,7 +241,7 @@ static void one_oom_among_many(void **state)
     (void)state;
     facts.mem_given = 2 * GIB;
     for (int i = 0; i < 11; i++)
-        add(PFR_VERDICT_FINE);
+        add(PFR_VERDICT_OK);
     assert_int_equal(advice.mem.kind, PFR_ADVICE_TELL);
     set_max(PFR_CGROUP_MEM_PEAK, 2 * GIB);
     add(PFR_VERDICT_OOM);
@@ -246,7 +249,7 @@ static void one_oom_among_many(void **state)
     assert_string_equal(advice.mem.basis, "more than 2.00 GiB");
     facts.mem_given = PFR_ABSENT;
     set_max(PFR_CGROUP_MEM_PEAK, 4 * GIB);
-    add(PFR_VERDICT_FINE); /* and one that had enough tells how much */
+    add(PFR_VERDICT_OK); /* and one that had enough tells how much */
     assert_int_equal(advice.mem.kind, PFR_ADVICE_TELL);
 }
 
@@ -302,7 +305,7 @@ static void refused_when_too_short(void **state)
 {
     (void)state;
     facts.elapsed = 9 * S;
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     refuse_all("too short");
 }
 
@@ -311,7 +314,7 @@ static void refused_with_too_few_samples(void **state)
 {
     (void)state;
     facts.samples = 9;
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_int_equal(advice.mem.kind, PFR_ADVICE_TELL);
     assert_int_equal(advice.cpus.kind, PFR_ADVICE_CANNOT);
     assert_non_null(strstr(advice.cpus.why, "fewer than 10 samples"));
@@ -319,7 +322,7 @@ static void refused_with_too_few_samples(void **state)
     facts.samples = 9;
     set_max(PFR_CGROUP_MEM_PEAK, PFR_ABSENT);
     set_max(PFR_CGROUP_MEM_SAMPLED_PEAK, 500 * MIB);
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_int_equal(advice.mem.kind, PFR_ADVICE_CANNOT);
 }
 
@@ -330,7 +333,7 @@ static void nothing_measured_nothing_said(void **state)
     assert_int_equal(advice.mem.kind, PFR_ADVICE_NONE);
     set_max(PFR_CGROUP_MEM_PEAK, PFR_ABSENT);
     facts.cores_per_task = PFR_ABSENT;
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_int_equal(advice.mem.kind, PFR_ADVICE_NONE);
     assert_int_equal(advice.cpus.kind, PFR_ADVICE_NONE);
     assert_int_equal(advice.time.kind, PFR_ADVICE_TELL);
@@ -342,7 +345,7 @@ static void time_from_the_start_of_the_job(void **state)
     (void)state;
     facts.start = 100000 * S;
     facts.job_start = 100000 * S - 600 * S;
-    add(PFR_VERDICT_FINE);
+    add(PFR_VERDICT_OK);
     assert_string_equal(advice.time.basis, "1:00:00 h (of 1 run) + 20 %");
 }
 

@@ -97,7 +97,7 @@ static void voices(const char *user, const char *admin)
 static void fine(void **state)
 {
     (void)state;
-    judge(PFR_VERDICT_FINE);
+    judge(PFR_VERDICT_OK);
     assert_int_equal(verdict.evidence.count, 0);
     assert_false(pfr_verdict_is_failure(verdict.id));
 }
@@ -120,7 +120,7 @@ static void out_of_memory(void **state)
     last.victim_count = 1;
     judge(PFR_VERDICT_OOM);
     /* the newest sample first (R59) */
-    evidence(0, "newest sample, at 9:59 min: 790.0 MiB charged, 700.0 MiB not reclaimable, "
+    evidence(0, "newest sample, at 9:59 min: 790.0 MiB charged, 700.0 MiB needed by the program, "
                 "3.50 cores, 12 processes in its window");
     evidence(1, "the kernel killed 1 process for want of memory; gone since: eater (pid 77, "
                 "900.0 MiB)");
@@ -137,7 +137,7 @@ static void a_sample_without_cores(void **state)
     fail_with(1, PFR_ABSENT);
     last.pdcpu = last.processes = PFR_ABSENT;
     judge(PFR_VERDICT_EXIT);
-    evidence(0, "newest sample, at 9:59 min: 790.0 MiB charged, 700.0 MiB not reclaimable");
+    evidence(0, "newest sample, at 9:59 min: 790.0 MiB charged, 700.0 MiB needed by the program");
     last.mem = last.nonreclaimable = PFR_ABSENT;
     last.rss_total = 5 * MIB;
     judge(PFR_VERDICT_EXIT);
@@ -334,7 +334,7 @@ static void parts_are_missing(void **state)
     judge(PFR_VERDICT_INCOMPLETE);
     assert_true(says(&verdict.evidence, "profiles of 3 of 4 nodes"));
     facts.nodes = 4;
-    judge(PFR_VERDICT_FINE);
+    judge(PFR_VERDICT_OK);
     facts.tasks = 3;
     judge(PFR_VERDICT_INCOMPLETE);
     assert_true(says(&verdict.evidence, "2 of 3 tasks had not ended"));
@@ -345,22 +345,22 @@ static void idle(void **state)
 {
     (void)state;
     set(PFR_CGROUP_CPU_SECONDS, 60 * S); /* 0.1 of 4 cores */
-    judge(PFR_VERDICT_FINE);
+    judge(PFR_VERDICT_OK);
     facts.extent = PFR_EXTENT_JOB;
     judge(PFR_VERDICT_IDLE);
     evidence(0, "cores: 0.10 of 4 on average");
     voices("See the advice", "hardly used");
     facts.stats[PFR_CGROUP_PDCPU - PFR_PID_END].p95 = 390000; /* but needed them at times */
     facts.stats[PFR_CGROUP_PDCPU - PFR_PID_END].mean = 10000;
-    judge(PFR_VERDICT_FINE);
+    judge(PFR_VERDICT_OK);
     facts.mem_given = 20000 * MIB;
     judge(PFR_VERDICT_IDLE);
     facts.elapsed = 59 * S; /* too short to say so */
-    judge(PFR_VERDICT_FINE);
+    judge(PFR_VERDICT_OK);
     facts.elapsed = 600 * S;
     facts.cpus = 1;
     facts.mem_given = 900 * MIB;
-    judge(PFR_VERDICT_FINE);
+    judge(PFR_VERDICT_OK);
 }
 
 static void all_have_names(void **state)

@@ -251,7 +251,7 @@ static void print_verdict(FILE *out, const struct pfr_group *group, enum pfr_ver
     if (!count)
         return;
     fprintf(out, "  %-13s %6zu", pfr_verdict_name(id), count);
-    for (size_t i = 0, shown = 0; i < group->count && id != PFR_VERDICT_FINE; i++) {
+    for (size_t i = 0, shown = 0; i < group->count && id != PFR_VERDICT_OK; i++) {
         if (group->runs[i].verdict != id)
             continue;
         if (shown++ == NAMED) {

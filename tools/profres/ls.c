@@ -55,7 +55,7 @@ static void print_help(FILE *out)
         "  -u, --user=LIST      of these users\n"
         "  -S, --since=TIME     that went on after this time\n"
         "  -E, --until=TIME     that had begun before it, as 2026-11-16 or now-2days\n"
-        "  -s, --state=LIST     by verdict (oom, signal, fine) or sacct's states (F, TO)\n"
+        "  -s, --state=LIST     by verdict (oom, signal, ok) or sacct's states (F, TO)\n"
         "      --name=LIST      by name of the job; patterns as for files\n"
         "  -w, --where=EXPR     as 'cgroup_mem_peak > 4G && Elapsed >= 1h'\n"
         "  -X, --allocations    one line for each job instead of each step\n"

@@ -170,7 +170,7 @@ static void judge_job(struct pfr_report *report, struct pfr_report_job *job)
                       job->steps[job->telling].has_last ? &job->steps[job->telling].last : NULL,
                       report->now);
     if (job->steps[job->telling].verdict.id >= job->verdict.id &&
-        job->steps[job->telling].verdict.id != PFR_VERDICT_FINE)
+        job->steps[job->telling].verdict.id != PFR_VERDICT_OK)
         job->verdict = job->steps[job->telling].verdict;
     pfr_needs_init(&needs);
     pfr_needs_add(&needs, &job->facts, job->verdict.id);

@@ -73,7 +73,7 @@ static enum pfr_tint tint_of(enum pfr_verdict_id id)
 {
     if (pfr_verdict_is_failure(id))
         return PFR_TINT_BAD;
-    return id == PFR_VERDICT_FINE || id == PFR_VERDICT_RUNNING ? PFR_TINT_GOOD : PFR_TINT_CARE;
+    return id == PFR_VERDICT_OK || id == PFR_VERDICT_RUNNING ? PFR_TINT_GOOD : PFR_TINT_CARE;
 }
 
 static void view_said(const struct pfr_report *report, const char *label,
@@ -89,7 +89,7 @@ static void view_verdict(const struct pfr_report *report, const struct pfr_repor
 
     append(line, "%s: %s", pfr_verdict_name(job->verdict.id), job->verdict.headline);
     if (job->step_count > 1 && job->verdict.id == job->steps[job->telling].verdict.id &&
-        job->verdict.id != PFR_VERDICT_FINE)
+        job->verdict.id != PFR_VERDICT_OK)
         append(line, " (step %s)", job->steps[job->telling].facts.step);
     pfr_ink_say(&report->ink, tint_of(job->verdict.id), "verdict", line);
     view_said(report, "", &job->verdict.evidence);
@@ -122,8 +122,8 @@ static void view_elapsed(const struct pfr_report *report, const struct pfr_facts
 
 static const char *memory_words(enum pfr_metric_id source)
 {
-    return source == PFR_CGROUP_MEM_PEAK          ? "charged at peak"
-           : source == PFR_CGROUP_MEM_SAMPLED_PEAK ? "charged at most when sampled"
+    return source == PFR_CGROUP_MEM_PEAK          ? "peak, file cache included"
+           : source == PFR_CGROUP_MEM_SAMPLED_PEAK ? "largest sample, file cache included"
                                                    : "resident, summed over processes";
 }
 
@@ -151,7 +151,7 @@ static void view_memory(const struct pfr_report *report, const struct pfr_facts 
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "memory", line);
     line[0] = '\0';
     if (pfr_known(floor) && source != PFR_PS_RSS_TOTAL) {
-        append(line, "%s of it not reclaimable (sampled)", pfr_size_text(floor, text));
+        append(line, "%s of it needed by the program (sampled)", pfr_size_text(floor, text));
         pfr_ink_say(&report->ink, PFR_TINT_NONE, "", line);
     }
 }

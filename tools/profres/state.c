@@ -15,7 +15,7 @@ static const struct {
     const char *name, *code;
     unsigned verdicts;
 } states[] = {
-    { "COMPLETED", "CD", BIT(FINE) | BIT(IDLE) | BIT(STALLED) | BIT(WORKER_KILLED) },
+    { "COMPLETED", "CD", BIT(OK) | BIT(IDLE) | BIT(STALLED) | BIT(WORKER_KILLED) },
     { "FAILED", "F", BIT(EXIT) | BIT(SIGNAL) },
     { "OUT_OF_MEMORY", "OOM", BIT(OOM) | BIT(OOM_NODE) },
     { "RUNNING", "R", BIT(RUNNING) },

@@ -39,8 +39,8 @@ static void add_memory(struct pfr_view *view, const struct pfr_facts *facts)
     if (source == PFR_METRIC_NONE)
         return;
     snprintf(note, sizeof(note), "%s",
-             source == PFR_CGROUP_MEM_PEAK           ? "charged at peak, by the kernel"
-             : source == PFR_CGROUP_MEM_SAMPLED_PEAK ? "charged at most when sampled"
+             source == PFR_CGROUP_MEM_PEAK           ? "peak, file cache included"
+             : source == PFR_CGROUP_MEM_SAMPLED_PEAK ? "largest sample, file cache included"
                                                      : "a sum over processes; shared pages repeat");
     if (pfr_known(bound) && bound > 0)
         snprintf(note + strlen(note), sizeof(note) - strlen(note), "; %.0f %% of %s",
@@ -49,7 +49,7 @@ static void add_memory(struct pfr_view *view, const struct pfr_facts *facts)
     pfr_view_headline(view, PFR_TONE_PLAIN, "memory",
                       pfr_size_text(pfr_facts_value(facts, source), text), note);
     if (pfr_known(fixed))
-        pfr_view_headline(view, PFR_TONE_PLAIN, "not reclaimable", pfr_size_text(fixed, text),
+        pfr_view_headline(view, PFR_TONE_PLAIN, "needed by the program", pfr_size_text(fixed, text),
                           "at most when sampled");
 }
 

@@ -27,8 +27,8 @@ const struct pfr_panel_kind pfr_panel_kinds[PFR_PANEL_COUNT] = {
 const struct pfr_plan pfr_plans[] = {
     LINE("cgroup_mem_current", "charged", MEMORY, 0, .chief = true,
          .compared = "Memory charged"),
-    LINE("cgroup_mem_nonreclaimable", "not reclaimable", MEMORY, 1,
-         .compared = "Memory not reclaimable"),
+    LINE("cgroup_mem_nonreclaimable", "needed by the program", MEMORY, 1,
+         .compared = "Memory needed by the program"),
     LINE("cgroup_mem_sampled_peak", "charged, most sampled in a window", MEMORY, 6),
     LINE("cgroup_mem_window_peak", "kernel's peak in a window", MEMORY, 4),
     LINE("cgroup_mem_peak", "kernel's peak so far", MEMORY, 3, .draw = PFR_DRAW_KEPT),

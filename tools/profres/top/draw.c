@@ -253,7 +253,7 @@ static int draw_rest(struct pfr_canvas *canvas, int row, const struct pfr_top_su
     int at = 0;
 
     if (pfr_known(kept))
-        at = pfr_canvas_say(canvas, row, at, PFR_PLAIN, "%s not reclaimable  ",
+        at = pfr_canvas_say(canvas, row, at, PFR_PLAIN, "%s needed by the program  ",
                             show(PFR_CELL_BYTES, kept).text);
     if (sums->read != PFR_ABSENT && sums->write != PFR_ABSENT)
         at = pfr_canvas_say(canvas, row, at, PFR_PLAIN, "read %s/s  write %s/s  ",
