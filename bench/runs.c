@@ -108,9 +108,9 @@ static void write_series(const char *dir, long lines)
         usage.from = session->info.start + i * 10 * PFR_NS_PER_S;
         usage.to = usage.from + 10 * PFR_NS_PER_S;
         usage.wall = session->info.wall_start + (usage.to - session->info.start);
-        usage.step[PFR_CGROUP_MEM_CURRENT - PFR_PID_END] = (i * 7919 % 100003) << 16;
-        usage.step[PFR_CGROUP_CPU_SECONDS - PFR_PID_END] = 5 * PFR_NS_PER_S;
-        usage.step[PFR_CGROUP_PDCPU - PFR_PID_END] = 50000 + i % 1000;
+        usage.step[pfr_step_index(PFR_CGROUP_MEM_CURRENT)] = (i * 7919 % 100003) << 16;
+        usage.step[pfr_step_index(PFR_CGROUP_CPU_SECONDS)] = 5 * PFR_NS_PER_S;
+        usage.step[pfr_step_index(PFR_CGROUP_PDCPU)] = 50000 + i % 1000;
         pfr_series_usage(&series, &usage);
     }
     pfr_series_final(&series, &snapshot);

@@ -171,9 +171,11 @@ static int try_peak(struct pfr_cgroup *cgroup, const struct pfr_cgtarget *target
                     const struct pfr_cgplace *place)
 {
     struct pfr_cgpeak *peak = &cgroup->peaks[cgroup->peak_count];
-    int fd = take_handed(target, place->file);
-    int r;
+    int fd, r;
 
+    if (cgroup->peak_count == PFR_CGPEAKS_MAX)
+        return -ENOSPC;
+    fd = take_handed(target, place->file);
     if (fd < 0)
         fd = pfr_cgplace_open_peak(target, place);
     r = fd < 0 ? fd : pfr_peak_begin(&peak->peak, fd);

@@ -207,7 +207,7 @@ static bool narrow_all(struct exact *exact)
 static void conclude(const struct exact *exact, struct pfr_facts *facts)
 {
     for (size_t i = 0; i < PFR_COUNT(keys); i++) {
-        struct pfr_stats *stats = &facts->stats[keys[i] - PFR_PID_END];
+        struct pfr_stats *stats = &facts->stats[pfr_step_index(keys[i])];
 
         if (exact->metrics[i].total <= 0 || !pfr_known(stats->p95))
             continue;

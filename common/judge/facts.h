@@ -81,7 +81,7 @@ struct pfr_facts {
     int64_t failed_at; /* when that was, of the wall clock: the first to fail is the telling one */
     char scheduler_state[32]; /* as sacct says it, "TIMEOUT"; "" unless somebody asked */
 
-    /* what was measured, by id - PFR_PID_END; see pfr_facts_stats() */
+    /* what was measured, by pfr_step_index(); see pfr_facts_stats() */
     struct pfr_stats stats[PFR_STEP_COUNT];
     struct pfr_spread task_mem, task_cpu; /* of tasks with a cgroup of their own */
     int64_t cores_per_task; /* p95 of the node with most, in thousandths of a core */
@@ -104,7 +104,7 @@ bool pfr_facts_is_script(const struct pfr_facts *facts);
 static inline const struct pfr_stats *pfr_facts_stats(const struct pfr_facts *facts,
                                                       enum pfr_metric_id id)
 {
-    return &facts->stats[id - PFR_PID_END];
+    return &facts->stats[pfr_step_index(id)];
 }
 
 /*

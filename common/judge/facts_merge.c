@@ -29,25 +29,26 @@ static bool needs_more(const struct pfr_facts *a, const struct pfr_facts *b)
 /* Totals are sums, but only of what all have; memory stays that of the node that is named. */
 static void merge_stats(struct pfr_facts *merged, const struct pfr_facts *nodes, size_t count)
 {
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
-        struct pfr_stats *stats = &merged->stats[id - PFR_PID_END];
-        bool sum = pfr_metrics[id].kind == PFR_COUNTER || id == PFR_RUSAGE_CPU_SECONDS;
+    PFR_EACH_STEP_METRIC(id) {
+        struct pfr_stats *stats = &merged->stats[pfr_step_index(id)];
+        enum pfr_merge merge = pfr_metrics[id].merge;
+        bool sum = merge == PFR_MERGE_SUM || merge == PFR_MERGE_KNOWN;
         int64_t total = 0, known = 0;
 
         for (size_t i = 0; sum && i < count; i++) {
-            int64_t value = pfr_facts_value(&nodes[i], (enum pfr_metric_id)id);
+            int64_t value = pfr_facts_value(&nodes[i], id);
 
             total = pfr_plus(total, value);
             known = pfr_known(value) ? pfr_plus(known, value) : known;
         }
         /* a kill that was counted has happened, whatever else is not known */
-        if (id == PFR_CGROUP_OOM_KILLS && known > 0)
+        if (merge == PFR_MERGE_KNOWN && known > 0)
             total = known;
         if (pfr_metrics[id].kind == PFR_COUNTER)
             stats->total = total;
         else if (sum)
             stats->max = total;
-        else if (pfr_metrics[id].unit != PFR_BYTES)
+        else if (merge == PFR_MERGE_NONE)
             /* rates and counts of several nodes were not taken at the same time */
             memcpy(stats, &(struct pfr_stats){ PFR_ABSENT, PFR_ABSENT, PFR_ABSENT, PFR_ABSENT,
                                                PFR_ABSENT, PFR_ABSENT, PFR_ABSENT, PFR_ABSENT,
@@ -249,10 +250,10 @@ static void forget(struct pfr_facts *merged)
     struct pfr_facts none;
 
     pfr_facts_init(&none);
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
+    PFR_EACH_STEP_METRIC(id)
         if (pfr_metrics[id].kind == PFR_GAUGE && id != PFR_RUSAGE_CPU_SECONDS &&
             id != PFR_CGROUP_MEM_LIMIT)
-            merged->stats[id - PFR_PID_END] = none.stats[id - PFR_PID_END];
+            merged->stats[pfr_step_index(id)] = none.stats[pfr_step_index(id)];
     merged->task_mem = none.task_mem;
     merged->task_cpu = none.task_cpu;
     merged->processes_at_once = PFR_ABSENT;
@@ -276,7 +277,7 @@ void pfr_facts_merge_job(struct pfr_facts *merged, const struct pfr_facts *nodes
         return;
     forget(merged);
     for (size_t i = 0; i < sizeof(stackable) / sizeof(stackable[0]); i++)
-        merged->stats[stackable[i] - PFR_PID_END].max =
+        merged->stats[pfr_step_index(stackable[i])].max =
             stacked(nodes, count, stackable[i], &where);
     if (where) {
         memcpy(merged->node, where->node, sizeof(merged->node));

@@ -182,14 +182,14 @@ static enum pfr_metric_id find_from(enum pfr_metric_id next, struct pfr_span key
 {
     enum pfr_metric_id id = pfr_metric_find_from(next, key.at, key.length);
 
-    return id < PFR_PID_END ? PFR_METRIC_NONE : id; /* of a step */
+    return pfr_metric_is_step(id) ? id : PFR_METRIC_NONE;
 }
 
 /* Those that nobody asked for are passed over, which is many times faster. */
 static void take_measurements(struct pfr_scan *scan, struct pfr_facts *facts,
                               const struct pfr_wanted *wanted)
 {
-    enum pfr_metric_id next = PFR_PID_END, id;
+    enum pfr_metric_id next = PFR_STEP_FIRST, id;
     struct pfr_span key;
 
     if (!pfr_scan_into(scan, '{'))
@@ -199,7 +199,7 @@ static void take_measurements(struct pfr_scan *scan, struct pfr_facts *facts,
         if (id == PFR_METRIC_NONE || (wanted && !pfr_metric_set_has(&wanted->numbers, id)))
             pfr_scan_skip(scan);
         else
-            take_stats(scan, id, &facts->stats[id - PFR_PID_END],
+            take_stats(scan, id, &facts->stats[pfr_step_index(id)],
                        !wanted || pfr_metric_set_has(&wanted->stats, id) ||
                            pfr_metrics[id].reduce != PFR_MAX);
         next = id == PFR_METRIC_NONE ? next : id + 1;
@@ -228,7 +228,7 @@ static void take_totals(struct pfr_scan *scan, struct pfr_facts *facts)
             pfr_scan_skip(scan);
             continue;
         }
-        stats = &facts->stats[id - PFR_PID_END];
+        stats = &facts->stats[pfr_step_index(id)];
         if (pfr_scan_number(scan, pfr_unit_quantum(pfr_metrics[id].unit), &value))
             raise_to(pfr_metrics[id].kind == PFR_COUNTER ? &stats->total : &stats->max, value);
     }

@@ -12,7 +12,7 @@
 
 const char *pfr_verdict_name(enum pfr_verdict_id id)
 {
-    static const char *const names[] = {
+    static const char *const names[PFR_VERDICT_COUNT] = {
         [PFR_VERDICT_OK] = "ok",
         [PFR_VERDICT_RUNNING] = "running",
         [PFR_VERDICT_IDLE] = "idle",

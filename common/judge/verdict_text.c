@@ -309,7 +309,7 @@ static const struct {
     const char *headline;
     void (*show[4])(struct voices *v);
     void (*tell)(struct voices *v);
-} rows[] = {
+} rows[PFR_VERDICT_COUNT] = {
     [PFR_VERDICT_OK] = { "no problem found", { NULL }, NULL },
     [PFR_VERDICT_RUNNING] = { "running", { show_profile }, NULL },
     [PFR_VERDICT_IDLE] = { "much of what was allocated was not used",

@@ -3,13 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum pfr_collector pfr_metric_collector(enum pfr_metric_id id)
-{
-    if (id >= PFR_RUSAGE_CPU_SECONDS)
-        return PFR_FROM_WAIT;
-    return id >= PFR_CGROUP_MEM_PEAK ? PFR_FROM_CGROUP : PFR_FROM_PROCS;
-}
-
 void pfr_readings_init(struct pfr_readings *readings)
 {
     memset(readings, 0, sizeof(*readings));

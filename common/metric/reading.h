@@ -12,10 +12,6 @@
 #include "common/metric/process.h"
 #include "common/metric/table.h"
 
-enum pfr_collector { PFR_FROM_PROCS, PFR_FROM_CGROUP, PFR_FROM_WAIT, PFR_COLLECTOR_COUNT };
-
-enum pfr_collector pfr_metric_collector(enum pfr_metric_id id);
-
 struct pfr_pid_reading {
     uint32_t slot;
     uint32_t present; /* bit = metric id */
@@ -34,7 +30,7 @@ struct pfr_sample {
 
 static inline void pfr_sample_set(struct pfr_sample *sample, enum pfr_metric_id id, int64_t value)
 {
-    sample->step[id - PFR_PID_END] = value;
+    sample->step[pfr_step_index(id)] = value;
     pfr_metric_set_add(&sample->present, id);
 }
 
@@ -45,7 +41,7 @@ static inline bool pfr_sample_has(const struct pfr_sample *sample, enum pfr_metr
 
 static inline int64_t pfr_sample_get(const struct pfr_sample *sample, enum pfr_metric_id id)
 {
-    return sample->step[id - PFR_PID_END];
+    return sample->step[pfr_step_index(id)];
 }
 
 /* When its last collector read; 0 = none did. */

@@ -68,7 +68,7 @@ void pfr_row_add(struct pfr_row *row, enum pfr_metric_id id, int64_t value)
 
 void pfr_row_finish(struct pfr_row *row)
 {
-    for (int id = 0; id < PFR_PID_END; id++) {
+    PFR_EACH_PID_METRIC(id) {
         enum pfr_metric_id base = pfr_metrics[id].of[0];
 
         if (pfr_metrics[id].derive != PFR_RATE || !(row->present >> base & 1) ||

@@ -27,7 +27,7 @@ void pfr_run_release(struct pfr_run *run)
 void pfr_run_gauge(struct pfr_run *run, enum pfr_metric_id id, int64_t value, int64_t weight_ns,
                    int64_t stamp)
 {
-    struct pfr_stat **stat = &run->stat[id - PFR_PID_END];
+    struct pfr_stat **stat = &run->stat[pfr_step_index(id)];
 
     if (!*stat)
         *stat = calloc(1, sizeof(**stat));
@@ -39,8 +39,8 @@ void pfr_run_gauge(struct pfr_run *run, enum pfr_metric_id id, int64_t value, in
 
 void pfr_run_counter(struct pfr_run *run, enum pfr_metric_id id, int64_t total, int64_t span)
 {
-    run->total[id - PFR_PID_END] = total;
-    run->span[id - PFR_PID_END] = span;
+    run->total[pfr_step_index(id)] = total;
+    run->span[pfr_step_index(id)] = span;
     pfr_metric_set_add(&run->present, id);
 }
 

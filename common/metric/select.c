@@ -54,15 +54,16 @@ static int parse_one(struct pfr_selection *selection, const char *word, char *er
             pfr_metric_set_add(&selection->named, exact);
         return 0;
     }
-    for (int id = 0; id < PFR_METRIC_COUNT && strpbrk(key, "*?["); id++)
-        if (matches(key, leave, &pfr_metrics[id])) {
-            choose(selection, (enum pfr_metric_id)id, leave);
+    PFR_EACH_METRIC(id)
+        if (strpbrk(key, "*?[") && matches(key, leave, &pfr_metrics[id])) {
+            choose(selection, id, leave);
             found++;
         }
     if (found)
         return 0;
     snprintf(error, size, "no measurement is called '%.*s'; nearest: ", KEY_MAX, key);
-    pfr_near_append(key, pfr_metrics, PFR_METRIC_COUNT, key_at, error, size);
+    pfr_near_append(key, pfr_metrics + PFR_PID_FIRST, PFR_METRIC_COUNT - PFR_PID_FIRST, key_at,
+                    error, size);
     snprintf(error + strlen(error), size - strlen(error), ". 'profres metrics' lists them all");
     return -EINVAL;
 }
@@ -70,9 +71,9 @@ static int parse_one(struct pfr_selection *selection, const char *word, char *er
 /* What costs nothing: what nothing is said of, and what the first word takes from. */
 static void choose_default(struct pfr_selection *selection)
 {
-    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+    PFR_EACH_METRIC(id)
         if (!pfr_metrics[id].costly)
-            choose(selection, (enum pfr_metric_id)id, false);
+            choose(selection, id, false);
 }
 
 int pfr_selection_parse(struct pfr_selection *selection, const char *spec, char *error,
@@ -94,9 +95,9 @@ int pfr_selection_parse(struct pfr_selection *selection, const char *spec, char 
         p += length;
         p += strspn(p, SEPARATORS);
     }
-    for (int id = 0; id < PFR_METRIC_COUNT; id++)
-        if (pfr_metric_set_has(&parsed.wanted, (enum pfr_metric_id)id))
-            add_with_bases(&parsed.collect, (enum pfr_metric_id)id);
+    PFR_EACH_METRIC(id)
+        if (pfr_metric_set_has(&parsed.wanted, id))
+            add_with_bases(&parsed.collect, id);
     *selection = parsed;
     return 0;
 }
@@ -104,7 +105,7 @@ int pfr_selection_parse(struct pfr_selection *selection, const char *spec, char 
 void pfr_availability_init(struct pfr_availability *have)
 {
     memset(have, 0, sizeof(*have));
-    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+    PFR_EACH_METRIC(id)
         snprintf(have->reason[id], PFR_REASON_SIZE, "not probed");
 }
 
@@ -139,25 +140,23 @@ static enum pfr_metric_id missing_base(const struct pfr_availability *have, enum
 void pfr_availability_derive(struct pfr_availability *have)
 {
     /* Twice, for rows computed from computed rows. */
-    for (int i = 0; i < 2 * PFR_METRIC_COUNT; i++) {
-        enum pfr_metric_id id = (enum pfr_metric_id)(i % PFR_METRIC_COUNT);
-        enum pfr_metric_id missing = missing_base(have, id);
+    for (int round = 0; round < 2; round++)
+        PFR_EACH_METRIC(id) {
+            enum pfr_metric_id missing = missing_base(have, id);
 
-        if (pfr_metrics[id].derive == PFR_READ)
-            continue;
-        if (missing == PFR_METRIC_NONE)
-            pfr_availability_grant(have, id);
-        else
-            pfr_availability_deny(have, id, "needs %s", pfr_metrics[missing].key);
-    }
+            if (pfr_metrics[id].derive == PFR_READ)
+                continue;
+            if (missing == PFR_METRIC_NONE)
+                pfr_availability_grant(have, id);
+            else
+                pfr_availability_deny(have, id, "needs %s", pfr_metrics[missing].key);
+        }
 }
 
 int pfr_selection_restrict(struct pfr_selection *selection, const struct pfr_availability *have,
                            char *error, size_t size)
 {
-    for (int i = 0; i < PFR_METRIC_COUNT; i++) {
-        enum pfr_metric_id id = (enum pfr_metric_id)i;
-
+    PFR_EACH_METRIC(id) {
         if (pfr_metric_set_has(&have->available, id))
             continue;
         if (pfr_metric_set_has(&selection->named, id)) {

@@ -2,8 +2,8 @@
  * What every measurement means, in one table (R5, R6, R24, R25, R28).
  *
  * All values inside profres are int64_t in the quantum of their unit: bytes,
- * nanoseconds, thousandths of a percent, counts. Decimal seconds and percent
- * appear only where text or JSON is written (R7, R11).
+ * nanoseconds, counts, thousandths of a percent, watt, joule or degree. Decimal
+ * numbers appear only where text or JSON is written (R7, R11).
  *
  * To add a measurement: one id and one row here, one place row beside its
  * collector. CONTRIBUTING.md walks through it.
@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 enum pfr_metric_id {
+    PFR_METRIC_NONE,
+
     /* one value per process */
     PFR_PS_RSS,
     PFR_PS_VSZ,
@@ -118,11 +120,43 @@ enum pfr_metric_id {
     PFR_RUSAGE_CPU_SECONDS,
     PFR_RUSAGE_MAX_RSS,
 
-    PFR_METRIC_COUNT,
-    PFR_METRIC_NONE = PFR_METRIC_COUNT
+    PFR_STEP_END,
+
+    PFR_METRIC_COUNT = PFR_STEP_END
 };
 
-#define PFR_STEP_COUNT (PFR_METRIC_COUNT - PFR_PID_END)
+#define PFR_PID_FIRST (PFR_METRIC_NONE + 1)
+#define PFR_STEP_FIRST PFR_PID_END
+#define PFR_STEP_COUNT (PFR_STEP_END - PFR_STEP_FIRST)
+
+/* Ids are looked up and walked through with these, not by arithmetic. */
+#define PFR_EACH(ID, FIRST, END) \
+    for (enum pfr_metric_id ID = (enum pfr_metric_id)(FIRST); ID < (END); ID++)
+#define PFR_EACH_METRIC(ID) PFR_EACH(ID, PFR_PID_FIRST, PFR_METRIC_COUNT)
+#define PFR_EACH_PID_METRIC(ID) PFR_EACH(ID, PFR_PID_FIRST, PFR_PID_END)
+#define PFR_EACH_STEP_METRIC(ID) PFR_EACH(ID, PFR_STEP_FIRST, PFR_STEP_END)
+
+/* Readings of processes have a mask with a bit for each id: no other id is in it. */
+static inline bool pfr_pid_mask_has(uint32_t mask, enum pfr_metric_id id)
+{
+    return id < PFR_PID_END && (mask >> id & 1);
+}
+
+static inline bool pfr_metric_is_step(enum pfr_metric_id id)
+{
+    return id >= PFR_STEP_FIRST && id < PFR_STEP_END;
+}
+
+/* Its place in an array of PFR_STEP_COUNT; the id must be one of a step. */
+static inline int pfr_step_index(enum pfr_metric_id id)
+{
+    return (int)id - (int)PFR_STEP_FIRST;
+}
+
+static inline enum pfr_metric_id pfr_step_metric(int index)
+{
+    return (enum pfr_metric_id)((int)PFR_STEP_FIRST + index);
+}
 
 /*
  * Counters of a process that the kernel adds to its parent's when that waits
@@ -132,9 +166,25 @@ enum pfr_metric_id {
 #define PFR_INHERITED_COUNT 5
 
 enum pfr_kind { PFR_GAUGE, PFR_COUNTER, PFR_LABEL, PFR_CATEGORICAL };
-enum pfr_unit { PFR_BYTES, PFR_SECONDS, PFR_PERCENT, PFR_ITEMS, PFR_TEXT };
+enum pfr_unit {
+    PFR_BYTES, PFR_SECONDS, PFR_PERCENT, PFR_ITEMS, PFR_TEXT,
+    PFR_WATTS, PFR_JOULES, PFR_DEGREES, PFR_HERTZ, PFR_BYTES_PER_SECOND,
+    PFR_UNIT_COUNT
+};
 enum pfr_reduce { PFR_MAX, PFR_MIN, PFR_MEAN, PFR_LAST, PFR_DELTA, PFR_TALLY };
 enum pfr_scope { PFR_SCOPE_PID, PFR_SCOPE_STEP };
+
+/* Who reads it; each stamps its readings for itself. */
+enum pfr_collector_id { PFR_FROM_PROCS, PFR_FROM_CGROUP, PFR_FROM_WAIT, PFR_COLLECTOR_COUNT };
+
+/* What the value of several nodes is. */
+enum pfr_merge {
+    PFR_MERGE_NONE,  /* there is none: they were not taken at the same time */
+    PFR_MERGE_SUM,   /* their sum, if all are known */
+    PFR_MERGE_KNOWN, /* their sum; of those that are known, if that is more than nothing */
+    PFR_MERGE_NODE,  /* that of the node that is named, which needs the most memory */
+    PFR_MERGE_COUNT
+};
 
 /* How a value comes about; all but READ are computed from `of`. */
 enum pfr_derive {
@@ -153,6 +203,8 @@ struct pfr_metric {
     enum pfr_unit unit;
     enum pfr_reduce reduce;
     enum pfr_scope scope;
+    enum pfr_collector_id from;
+    enum pfr_merge merge;
     enum pfr_derive derive;
     bool costly;   /* slows the application: only when named */
     bool lasting;  /* holds of an empty cgroup too: a kept peak, a limit, a total */
@@ -199,9 +251,10 @@ bool pfr_metric_uses(enum pfr_metric_id id, enum pfr_metric_id base);
 const char *pfr_kind_name(enum pfr_kind kind);
 const char *pfr_unit_name(enum pfr_unit unit);
 const char *pfr_reduce_name(enum pfr_reduce reduce);
+const char *pfr_merge_name(enum pfr_merge merge);
 const char *pfr_scope_name(enum pfr_scope scope);
 
-/* Quanta in one unit: 1e9 for seconds, 1000 for percent, else 1. */
+/* Quanta in one unit: 1e9 for seconds; 1000 for percent, watts, joules, degrees; else 1. */
 int64_t pfr_unit_quantum(enum pfr_unit unit);
 
 #endif

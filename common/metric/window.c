@@ -242,14 +242,14 @@ static void fold_process(struct pfr_window *window, struct pfr_run *run,
 static void set_sums(const struct pfr_window *window, struct pfr_sample *sample,
                      const int64_t *gauges, uint32_t gauges_present)
 {
-    for (int i = PFR_PID_END; i < PFR_METRIC_COUNT; i++) {
-        enum pfr_metric_id id = (enum pfr_metric_id)i, base = pfr_metrics[id].of[0];
+    PFR_EACH_STEP_METRIC(id) {
+        enum pfr_metric_id base = pfr_metrics[id].of[0];
 
         if (pfr_metrics[id].derive != PFR_SUM)
             continue;
-        if (window->attributing >> base & 1)
+        if (pfr_pid_mask_has(window->attributing, base))
             pfr_sample_set(sample, id, window->attributed[base]);
-        else if ((gauges_present & ~sample->partial) >> base & 1)
+        else if (pfr_pid_mask_has(gauges_present & ~sample->partial, base))
             pfr_sample_set(sample, id, gauges[base]);
     }
 }
@@ -277,8 +277,7 @@ static void fold_processes(struct pfr_window *window, struct pfr_run *run,
 /* What follows from other rows of the same sample. */
 static void derive_in_sample(struct pfr_window *window, struct pfr_sample *sample)
 {
-    for (int i = PFR_PID_END; i < PFR_METRIC_COUNT; i++) {
-        enum pfr_metric_id id = (enum pfr_metric_id)i;
+    PFR_EACH_STEP_METRIC(id) {
         const struct pfr_metric *metric = &pfr_metrics[id];
         int64_t value = 0;
         bool all = metric->derive == PFR_SAME || metric->derive == PFR_ADD ||
@@ -292,7 +291,7 @@ static void derive_in_sample(struct pfr_window *window, struct pfr_sample *sampl
             if (!pfr_sample_has(sample, base)) {
                 all = false;
             } else if (metric->derive == PFR_REST) {
-                const struct pfr_step_sum *sum = &window->step[base - PFR_PID_END];
+                const struct pfr_step_sum *sum = &window->step[pfr_step_index(base)];
                 int64_t since = sum->seeded ? pfr_sample_get(sample, base) - sum->base : 0;
 
                 value += k ? -since : since;
@@ -308,14 +307,14 @@ static void derive_in_sample(struct pfr_window *window, struct pfr_sample *sampl
 static void fold_counter(struct pfr_window *window, struct pfr_run *run, enum pfr_metric_id id,
                          int64_t value, int64_t stamp)
 {
-    struct pfr_step_sum *sum = &window->step[id - PFR_PID_END];
+    struct pfr_step_sum *sum = &window->step[pfr_step_index(id)];
     bool may_fall = pfr_metrics[id].derive == PFR_REST;
 
     if (!sum->seeded) {
         /* Sums over processes and rests count from the run's beginning. */
         sum->base = pfr_metrics[id].derive == PFR_READ ? value : 0;
         /* part of the total, but of no rate: who knows over what time */
-        run->before[id - PFR_PID_END] = run->from_zero ? sum->base : 0;
+        run->before[pfr_step_index(id)] = run->from_zero ? sum->base : 0;
         sum->newest = sum->opened = sum->rated = sum->base;
         sum->base_at = sum->opened_at = sum->rated_at = stamp;
         sum->seeded = true;
@@ -333,7 +332,7 @@ static void fold_counter(struct pfr_window *window, struct pfr_run *run, enum pf
 static void fold_gauge(struct pfr_window *window, struct pfr_run *run, enum pfr_metric_id id,
                        int64_t value, int64_t stamp)
 {
-    struct pfr_step_sum *sum = &window->step[id - PFR_PID_END];
+    struct pfr_step_sum *sum = &window->step[pfr_step_index(id)];
     int64_t weight = sum->newest_at ? stamp - sum->newest_at : 0;
 
     if (!sum->count || value > sum->max)
@@ -352,7 +351,7 @@ static void fold_gauge(struct pfr_window *window, struct pfr_run *run, enum pfr_
 static void derive_rate(struct pfr_window *window, struct pfr_run *run, struct pfr_sample *sample,
                         enum pfr_metric_id id)
 {
-    struct pfr_step_sum *base = &window->step[pfr_metrics[id].of[0] - PFR_PID_END];
+    struct pfr_step_sum *base = &window->step[pfr_step_index(pfr_metrics[id].of[0])];
     int64_t span = base->newest_at - base->rated_at;
     int64_t rate;
 
@@ -378,10 +377,9 @@ static bool counts_when_empty(const struct pfr_metric *metric)
 static void fold_step(struct pfr_window *window, struct pfr_run *run, struct pfr_sample *sample)
 {
     derive_in_sample(window, sample);
-    for (int i = PFR_PID_END; i < PFR_METRIC_COUNT; i++) {
-        enum pfr_metric_id id = (enum pfr_metric_id)i;
+    PFR_EACH_STEP_METRIC(id) {
         const struct pfr_metric *metric = &pfr_metrics[id];
-        int64_t stamp = sample->stamp[pfr_metric_collector(id)];
+        int64_t stamp = sample->stamp[metric->from];
 
         if (!pfr_sample_has(sample, id) || metric->derive == PFR_RATE)
             continue;
@@ -392,9 +390,9 @@ static void fold_step(struct pfr_window *window, struct pfr_run *run, struct pfr
         else
             fold_gauge(window, run, id, pfr_sample_get(sample, id), stamp);
     }
-    for (int i = PFR_PID_END; i < PFR_METRIC_COUNT; i++)
-        if (pfr_metrics[i].derive == PFR_RATE)
-            derive_rate(window, run, sample, (enum pfr_metric_id)i);
+    PFR_EACH_STEP_METRIC(id)
+        if (pfr_metrics[id].derive == PFR_RATE)
+            derive_rate(window, run, sample, id);
 }
 
 /* ---- the usage record ---- */
@@ -423,11 +421,11 @@ static bool reduce_gauge(const struct pfr_step_sum *sum, enum pfr_reduce reduce,
 static bool reduce_step(const struct pfr_window *window, enum pfr_metric_id id, int64_t *value)
 {
     const struct pfr_metric *metric = &pfr_metrics[id];
-    const struct pfr_step_sum *sum = &window->step[id - PFR_PID_END];
+    const struct pfr_step_sum *sum = &window->step[pfr_step_index(id)];
 
     if (metric->derive == PFR_RATE) {
         /* Not the mean of rates: the growth over the window's whole span. */
-        const struct pfr_step_sum *base = &window->step[metric->of[0] - PFR_PID_END];
+        const struct pfr_step_sum *base = &window->step[pfr_step_index(metric->of[0])];
         int64_t span = base->newest_at - base->opened_at;
 
         if (!base->count || span < SHORTEST_RATE)
@@ -544,13 +542,10 @@ int pfr_window_close(struct pfr_window *window, struct pfr_run *run, struct pfr_
         fold_step(window, run, &readings->samples[i]);
     }
     describe(window, run, usage);
-    for (int i = PFR_PID_END; i < PFR_METRIC_COUNT; i++) {
-        enum pfr_metric_id id = (enum pfr_metric_id)i;
-
+    PFR_EACH_STEP_METRIC(id)
         if (pfr_metric_set_has(&window->selection->wanted, id) &&
-            reduce_step(window, id, &usage->step[id - PFR_PID_END]))
+            reduce_step(window, id, &usage->step[pfr_step_index(id)]))
             pfr_metric_set_add(&usage->present, id);
-    }
     if (list_processes(window, usage) < 0)
         return -ENOMEM;
     return 1;

@@ -32,10 +32,10 @@ static struct json_object *decimal(int64_t nano)
 
 struct json_object *pfr_json_value(enum pfr_unit unit, int64_t value)
 {
-    switch (unit) {
-    case PFR_SECONDS:
+    switch (pfr_unit_quantum(unit)) {
+    case 1000000000:
         return decimal(value);
-    case PFR_PERCENT:
+    case 1000:
         if (value > INT64_MAX / 1000000 || value < INT64_MIN / 1000000)
             return json_object_new_double((double)value / 1000);
         return decimal(value * 1000000);

@@ -221,8 +221,8 @@ void pfr_openmetrics_write(FILE *out, struct json_object *const *summaries, size
     put_time(out, summaries, count);
     for (size_t i = 0; i < count; i++)
         put_sample(out, &elapsed, summaries[i], pfr_json_get(summaries[i], "elapsed_seconds"));
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
-        put_measurement(out, (enum pfr_metric_id)id, summaries, count);
+    PFR_EACH_STEP_METRIC(id)
+        put_measurement(out, id, summaries, count);
     for (size_t i = 0; i < count; i++)
         put_sample(out, &own, summaries[i],
                    pfr_json_get(pfr_json_get(summaries[i], "sampler"), "cpu_seconds"));

@@ -69,11 +69,11 @@ static struct json_object *metrics_json(const struct pfr_info *info)
 {
     struct json_object *object = json_object_new_object();
 
-    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+    PFR_EACH_METRIC(id) {
         const struct pfr_metric *metric = &pfr_metrics[id];
         struct json_object *row;
 
-        if (!pfr_metric_set_has(&info->selection->wanted, (enum pfr_metric_id)id))
+        if (!pfr_metric_set_has(&info->selection->wanted, id))
             continue;
         row = json_object_new_object();
         pfr_json_add(row, "kind", json_object_new_string(pfr_kind_name(metric->kind)));
@@ -90,7 +90,7 @@ static struct json_object *metrics_json(const struct pfr_info *info)
 static bool is_column(const struct pfr_info *info, int id)
 {
     return id != PFR_PS_CMD &&
-           pfr_metric_set_has(&info->selection->wanted, (enum pfr_metric_id)id);
+           pfr_metric_set_has(&info->selection->wanted, id);
 }
 
 static struct json_object *process_columns_json(const struct pfr_info *info)
@@ -100,7 +100,7 @@ static struct json_object *process_columns_json(const struct pfr_info *info)
 
     for (int i = 0; i < 3; i++)
         json_object_array_add(array, json_object_new_string(first[i]));
-    for (int id = 0; id < PFR_PID_END; id++)
+    PFR_EACH_PID_METRIC(id)
         if (is_column(info, id))
             json_object_array_add(array, json_object_new_string(pfr_metrics[id].key));
     return array;
@@ -169,10 +169,10 @@ static struct json_object *measurements_json(const struct pfr_usage *usage)
 {
     struct json_object *object = json_object_new_object();
 
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
-        if (pfr_metric_set_has(&usage->present, (enum pfr_metric_id)id))
+    PFR_EACH_STEP_METRIC(id)
+        if (pfr_metric_set_has(&usage->present, id))
             pfr_json_add(object, pfr_metrics[id].key,
-                         pfr_json_value(pfr_metrics[id].unit, usage->step[id - PFR_PID_END]));
+                         pfr_json_value(pfr_metrics[id].unit, usage->step[pfr_step_index(id)]));
     return object;
 }
 
@@ -201,7 +201,7 @@ static bool is_detailed(const struct pfr_info *info, int id)
     const struct pfr_metric_set *wanted = &info->selection->wanted;
     enum pfr_metric_id better = pfr_metrics[id].yields;
 
-    return pfr_metrics[id].detail && pfr_metric_set_has(wanted, (enum pfr_metric_id)id) &&
+    return pfr_metrics[id].detail && pfr_metric_set_has(wanted, id) &&
            (better == PFR_METRIC_NONE || !pfr_metric_set_has(wanted, better));
 }
 
@@ -218,9 +218,9 @@ static struct json_object *samples_json(const struct pfr_series *series,
         json_object_array_add(times, seconds_since(series, stamp));
     }
     pfr_json_add(object, "t", times);
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
+    PFR_EACH_STEP_METRIC(id) {
         struct json_object *array =
-            is_detailed(series->info, id) ? sample_array(usage, (enum pfr_metric_id)id) : NULL;
+            is_detailed(series->info, id) ? sample_array(usage, id) : NULL;
 
         if (array)
             pfr_json_add(object, pfr_metrics[id].key, array);
@@ -238,7 +238,7 @@ static struct json_object *process_row(const struct pfr_series *series,
     json_object_array_add(array, json_object_new_int64(process->pid));
     json_object_array_add(array, json_object_new_int64(process->start_ticks));
     json_object_array_add(array, pfr_json_text(process->comm));
-    for (int id = 0; id < PFR_PID_END; id++) {
+    PFR_EACH_PID_METRIC(id) {
         struct json_object *value = NULL;
 
         if (!is_column(series->info, id))

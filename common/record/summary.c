@@ -47,7 +47,7 @@ static struct json_object *unavailable_json(const struct pfr_availability *have)
 {
     struct json_object *object = json_object_new_object();
 
-    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+    PFR_EACH_METRIC(id)
         if (have->reason[id][0])
             pfr_json_add(object, pfr_metrics[id].key, pfr_json_text(have->reason[id]));
     return object;
@@ -108,7 +108,7 @@ static struct json_object *gauge_json(const struct pfr_run *run, enum pfr_metric
                                       int64_t start)
 {
     const struct pfr_metric *metric = &pfr_metrics[id];
-    const struct pfr_stat *stat = run->stat[id - PFR_PID_END];
+    const struct pfr_stat *stat = run->stat[pfr_step_index(id)];
     struct json_object *object = json_object_new_object();
     double deviation = pfr_stat_deviation(stat);
 
@@ -137,12 +137,12 @@ static struct json_object *gauge_json(const struct pfr_run *run, enum pfr_metric
 static struct json_object *rate_json(const struct pfr_run *run, enum pfr_metric_id id,
                                      int64_t start)
 {
-    int base = (int)pfr_metrics[id].of[0] - PFR_PID_END;
+    int base = pfr_step_index(pfr_metrics[id].of[0]);
     struct json_object *object;
 
     if (run->span[base] <= 0)
         return NULL;
-    if (run->stat[id - PFR_PID_END])
+    if (run->stat[pfr_step_index(id)])
         object = gauge_json(run, id, start);
     else
         object = json_object_new_object();
@@ -156,7 +156,7 @@ static int64_t before(const struct pfr_run *run, enum pfr_metric_id id)
 {
     if (pfr_metrics[id].derive == PFR_REST)
         id = pfr_metrics[id].of[0];
-    return run->before[id - PFR_PID_END];
+    return run->before[pfr_step_index(id)];
 }
 
 static struct json_object *measurement_json(const struct pfr_run *run, enum pfr_metric_id id,
@@ -173,7 +173,7 @@ static struct json_object *measurement_json(const struct pfr_run *run, enum pfr_
         return gauge_json(run, id, start);
     object = json_object_new_object();
     pfr_json_add(object, "total",
-                 pfr_json_value(metric->unit, run->total[id - PFR_PID_END] + before(run, id)));
+                 pfr_json_value(metric->unit, run->total[pfr_step_index(id)] + before(run, id)));
     return object;
 }
 
@@ -181,10 +181,10 @@ static struct json_object *measurements_json(const struct pfr_snapshot *snapshot
 {
     struct json_object *object = json_object_new_object();
 
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
+    PFR_EACH_STEP_METRIC(id) {
         struct json_object *value =
-            pfr_metric_set_has(&snapshot->info->selection->wanted, (enum pfr_metric_id)id)
-                ? measurement_json(snapshot->run, (enum pfr_metric_id)id, snapshot->info->start)
+            pfr_metric_set_has(&snapshot->info->selection->wanted, id)
+                ? measurement_json(snapshot->run, id, snapshot->info->start)
                 : NULL;
 
         if (value)
@@ -215,11 +215,11 @@ static struct json_object *histograms_json(const struct pfr_snapshot *snapshot)
 {
     struct json_object *object = json_object_new_object();
 
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
-        const struct pfr_stat *stat = snapshot->run->stat[id - PFR_PID_END];
+    PFR_EACH_STEP_METRIC(id) {
+        const struct pfr_stat *stat = snapshot->run->stat[pfr_step_index(id)];
 
         if (pfr_metrics[id].detail && stat && stat->weighted > 1 && stat->max > stat->min &&
-            pfr_metric_set_has(&snapshot->info->selection->wanted, (enum pfr_metric_id)id))
+            pfr_metric_set_has(&snapshot->info->selection->wanted, id))
             pfr_json_add(object, pfr_metrics[id].key, histogram_json(stat, pfr_metrics[id].unit));
     }
     return object;
@@ -252,9 +252,9 @@ static struct json_object *process_json(const struct pfr_top_process *process,
                  pfr_json_value(PFR_SECONDS, process->row.from - info->start));
     pfr_json_add(object, "last_seconds",
                  pfr_json_value(PFR_SECONDS, process->row.to - info->start));
-    for (int id = 0; id < PFR_PID_END; id++) {
+    PFR_EACH_PID_METRIC(id) {
         if (!(process->row.present >> id & 1) ||
-            !pfr_metric_set_has(&info->selection->wanted, (enum pfr_metric_id)id))
+            !pfr_metric_set_has(&info->selection->wanted, id))
             continue;
         pfr_json_add(object, pfr_metrics[id].key,
                      pfr_metrics[id].reduce == PFR_TALLY

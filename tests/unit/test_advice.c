@@ -21,7 +21,7 @@ static struct pfr_advice advice;
 
 static void set_max(enum pfr_metric_id id, int64_t value)
 {
-    facts.stats[id - PFR_PID_END].max = value;
+    facts.stats[pfr_step_index(id)].max = value;
 }
 
 static int good(void **state)

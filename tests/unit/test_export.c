@@ -322,8 +322,8 @@ static void names_for_prometheus(void **state)
     assert_string_equal(name, "profres_cgroup_io_read_bytes_total");
     pfr_openmetrics_name(&pfr_metrics[PFR_CGROUP_PDCPU], name);
     assert_string_equal(name, "profres_cgroup_pdcpu_ratio");
-    for (int i = PFR_PID_END; i < PFR_METRIC_COUNT; i++)
-        for (int k = PFR_PID_END; k < i; k++) { /* none is the name of two */
+    PFR_EACH_STEP_METRIC(i)
+        PFR_EACH(k, PFR_STEP_FIRST, i) { /* none is the name of two */
             pfr_openmetrics_name(&pfr_metrics[i], name);
             pfr_openmetrics_name(&pfr_metrics[k], other);
             assert_string_not_equal(name, other);

@@ -111,8 +111,8 @@ static void what_is_not_there_is_absent(void **state)
     assert_false(pfr_known(f.samples));
     assert_false(pfr_known(f.start));
     assert_int_equal(f.user[0], '\0');
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
-        assert_false(pfr_known(pfr_facts_value(&f, (enum pfr_metric_id)id)));
+    PFR_EACH_STEP_METRIC(id)
+        assert_false(pfr_known(pfr_facts_value(&f, id)));
     assert_int_equal(pfr_facts_memory_source(&f), PFR_METRIC_NONE);
     assert_false(pfr_known(pfr_facts_cores_mean(&f)));
 }
@@ -211,17 +211,17 @@ static void sources_in_their_order(void **state)
 
     (void)state;
     pfr_facts_init(&f);
-    f.stats[PFR_PS_RSS_TOTAL - PFR_PID_END].max = 1;
+    f.stats[pfr_step_index(PFR_PS_RSS_TOTAL)].max = 1;
     assert_int_equal(pfr_facts_memory_source(&f), PFR_PS_RSS_TOTAL);
-    f.stats[PFR_CGROUP_MEM_SAMPLED_PEAK - PFR_PID_END].max = 2;
+    f.stats[pfr_step_index(PFR_CGROUP_MEM_SAMPLED_PEAK)].max = 2;
     assert_int_equal(pfr_facts_memory_source(&f), PFR_CGROUP_MEM_SAMPLED_PEAK);
-    f.stats[PFR_CGROUP_MEM_PEAK - PFR_PID_END].max = 3;
+    f.stats[pfr_step_index(PFR_CGROUP_MEM_PEAK)].max = 3;
     assert_int_equal(pfr_facts_memory_source(&f), PFR_CGROUP_MEM_PEAK);
-    f.stats[PFR_PS_CPU_SECONDS_TOTAL - PFR_PID_END].total = 1;
+    f.stats[pfr_step_index(PFR_PS_CPU_SECONDS_TOTAL)].total = 1;
     assert_int_equal(pfr_facts_cpu_source(&f), PFR_PS_CPU_SECONDS_TOTAL);
-    f.stats[PFR_RUSAGE_CPU_SECONDS - PFR_PID_END].max = 1;
+    f.stats[pfr_step_index(PFR_RUSAGE_CPU_SECONDS)].max = 1;
     assert_int_equal(pfr_facts_cpu_source(&f), PFR_RUSAGE_CPU_SECONDS);
-    f.stats[PFR_CGROUP_CPU_SECONDS - PFR_PID_END].total = 0; /* measured, and none */
+    f.stats[pfr_step_index(PFR_CGROUP_CPU_SECONDS)].total = 0; /* measured, and none */
     assert_int_equal(pfr_facts_cpu_source(&f), PFR_CGROUP_CPU_SECONDS);
 }
 
@@ -234,14 +234,14 @@ static void nodes_of_a_step(void **state)
         parse(&n[i], summary);
         snprintf(n[i].node, sizeof(n[i].node), "n%d", i + 1);
     }
-    n[1].stats[PFR_CGROUP_MEM_PEAK - PFR_PID_END].max = 190 * MIB;
-    n[1].stats[PFR_CGROUP_MEM_NONRECLAIMABLE - PFR_PID_END].max = 150 * MIB;
+    n[1].stats[pfr_step_index(PFR_CGROUP_MEM_PEAK)].max = 190 * MIB;
+    n[1].stats[pfr_step_index(PFR_CGROUP_MEM_NONRECLAIMABLE)].max = 150 * MIB;
     n[2].elapsed = 200 * S;
     n[2].progress = PFR_PROGRESS_LIVE;
     n[2].failed_at -= 60 * S;
     n[2].signal = 11;
     n[2].rank = 5;
-    n[0].stats[PFR_CGROUP_OOM_KILLS - PFR_PID_END].total = PFR_ABSENT;
+    n[0].stats[pfr_step_index(PFR_CGROUP_OOM_KILLS)].total = PFR_ABSENT;
     pfr_facts_merge(&m, n, 3);
     assert_string_equal(m.node, "n2"); /* the one that --mem has to hold */
     assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_MEM_PEAK), 190 * MIB);
@@ -286,7 +286,7 @@ static void storage_by_both(void **state)
         pfr_facts_init(&f);
         for (int k = 0; k < 4; k++)
             if (cases[i].mib[k] >= 0)
-                f.stats[ids[k] - PFR_PID_END].total = cases[i].mib[k] * MIB;
+                f.stats[pfr_step_index(ids[k])].total = cases[i].mib[k] * MIB;
         assert_string_equal(pfr_storage_text(&f, text), cases[i].text);
     }
 }
@@ -299,8 +299,8 @@ static void sources_are_not_mixed(void **state)
     (void)state;
     parse(&n[0], summary);
     parse(&n[1], summary);
-    n[0].stats[PFR_CGROUP_MEM_PEAK - PFR_PID_END].max = PFR_ABSENT;
-    n[0].stats[PFR_PS_RSS_TOTAL - PFR_PID_END].max = 1000 * MIB;
+    n[0].stats[pfr_step_index(PFR_CGROUP_MEM_PEAK)].max = PFR_ABSENT;
+    n[0].stats[pfr_step_index(PFR_PS_RSS_TOTAL)].max = 1000 * MIB;
     snprintf(n[1].node, sizeof(n[1].node), "n2");
     pfr_facts_merge(&m, n, 2);
     assert_string_equal(m.node, "n2");
@@ -316,7 +316,7 @@ static struct pfr_facts part(const char *step, const char *node, int64_t from, i
     snprintf(f.node, sizeof(f.node), "%s", node);
     f.start = 1000 * S + from * S;
     f.elapsed = (to - from) * S;
-    f.stats[PFR_CGROUP_MEM_PEAK - PFR_PID_END].max = peak * MIB;
+    f.stats[pfr_step_index(PFR_CGROUP_MEM_PEAK)].max = peak * MIB;
     f.exit = 0;
     f.signal = PFR_ABSENT;
     f.tasks_failed = 0;
@@ -414,8 +414,8 @@ static void a_kill_stays_counted(void **state)
     (void)state;
     n[0] = part("0", "n1", 0, 10, 10);
     n[1] = part("0", "n2", 0, 10, 20);
-    n[0].stats[PFR_CGROUP_OOM_KILLS - PFR_PID_END].total = 2;
-    n[1].stats[PFR_CGROUP_OOM_KILLS - PFR_PID_END].total = PFR_ABSENT;
+    n[0].stats[pfr_step_index(PFR_CGROUP_OOM_KILLS)].total = 2;
+    n[1].stats[pfr_step_index(PFR_CGROUP_OOM_KILLS)].total = PFR_ABSENT;
     pfr_facts_merge(&m, n, 2);
     assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_OOM_KILLS), 2);
 }
@@ -531,10 +531,10 @@ static void some_of_a_file(void **state)
         put_wide("s1.json", at < 4 ? wide[at][0] : at, at < 4 ? wide[at][1] : 20000);
         assert_int_equal(pfr_facts_load(&all, dir, "s1"), 1);
         assert_int_equal(pfr_facts_load_some(&f, dir, "s1", &wanted), 1);
-        for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
-            if (pfr_metric_set_has(&wanted.numbers, (enum pfr_metric_id)id))
-                assert_int_equal(pfr_facts_value(&f, (enum pfr_metric_id)id),
-                                 pfr_facts_value(&all, (enum pfr_metric_id)id));
+        PFR_EACH_STEP_METRIC(id)
+            if (pfr_metric_set_has(&wanted.numbers, id))
+                assert_int_equal(pfr_facts_value(&f, id),
+                                 pfr_facts_value(&all, id));
         assert_memory_equal(pfr_facts_stats(&f, PFR_CGROUP_PDCPU),
                             pfr_facts_stats(&all, PFR_CGROUP_PDCPU), sizeof(struct pfr_stats));
         assert_int_equal(pfr_facts_memory_bound(&f), pfr_facts_memory_bound(&all));

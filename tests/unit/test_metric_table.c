@@ -16,14 +16,14 @@
 static void every_row_is_filled(void **state)
 {
     (void)state;
-    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+    PFR_EACH_METRIC(id) {
         const struct pfr_metric *metric = &pfr_metrics[id];
 
         assert_non_null(metric->key);
         assert_non_null(metric->help);
         assert_int_equal(pfr_metric_find(metric->key), id); /* unique, too */
         assert_true(pfr_reduce_is_legal(metric->kind, metric->reduce));
-        assert_int_equal(metric->scope, id < PFR_PID_END ? PFR_SCOPE_PID : PFR_SCOPE_STEP);
+        assert_int_equal(metric->scope, !pfr_metric_is_step(id) ? PFR_SCOPE_PID : PFR_SCOPE_STEP);
     }
 }
 
@@ -33,7 +33,7 @@ static void keys_name_their_source(void **state)
     static const char *const sources[] = { "ps_", "proc_", "cgroup_", "rusage_" };
 
     (void)state;
-    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+    PFR_EACH_METRIC(id) {
         const char *key = pfr_metrics[id].key;
         bool known = false;
 
@@ -47,10 +47,58 @@ static void keys_name_their_source(void **state)
     }
 }
 
+/* What a row leaves out is none, and no measurement. */
+static void none_is_no_measurement(void **state)
+{
+    (void)state;
+    assert_int_equal(PFR_METRIC_NONE, 0);
+    assert_null(pfr_metrics[PFR_METRIC_NONE].key);
+    assert_int_equal(pfr_metrics[PFR_CGROUP_MEM_CURRENT].yields, PFR_METRIC_NONE);
+    assert_int_equal(pfr_metrics[PFR_PS_VSZ_TOTAL].yields, PFR_METRIC_NONE);
+    assert_int_equal(pfr_metric_find_from(PFR_METRIC_NONE, "ps_rss", 6), PFR_PS_RSS);
+    assert_int_equal(pfr_metric_find_from(PFR_PS_VSZ, "ps_rss", 6), PFR_PS_RSS);
+    assert_int_equal(pfr_metric_find_from(PFR_PS_VSZ, "ps_rs", 5), PFR_METRIC_NONE);
+}
+
+/* A mask of 32 bits is asked for ids that it cannot have, too. */
+static void masks_have_bits_of_processes_only(void **state)
+{
+    (void)state;
+    assert_true(pfr_pid_mask_has(1u << PFR_PS_RSS, PFR_PS_RSS));
+    assert_false(pfr_pid_mask_has(1u << PFR_PS_RSS, PFR_PS_VSZ));
+    PFR_EACH_STEP_METRIC(id)
+        assert_false(pfr_pid_mask_has(UINT32_MAX, id));
+}
+
+/* Counters add up over nodes; a level of several nodes is not one number. */
+static void rows_say_how_nodes_are_merged(void **state)
+{
+    (void)state;
+    PFR_EACH_STEP_METRIC(id) {
+        enum pfr_merge merge = pfr_metrics[id].merge;
+        bool sum = merge == PFR_MERGE_SUM || merge == PFR_MERGE_KNOWN;
+
+        assert_non_null(pfr_merge_name(merge));
+        if (id != PFR_RUSAGE_CPU_SECONDS)
+            assert_int_equal(sum, pfr_metrics[id].kind == PFR_COUNTER);
+        if (pfr_metrics[id].kind == PFR_GAUGE && pfr_metrics[id].unit == PFR_BYTES)
+            assert_int_equal(merge, PFR_MERGE_NODE);
+    }
+}
+
+static void units_have_a_name(void **state)
+{
+    (void)state;
+    for (int unit = 0; unit < PFR_UNIT_COUNT; unit++) {
+        assert_non_null(pfr_unit_name((enum pfr_unit)unit));
+        assert_true(pfr_unit_quantum((enum pfr_unit)unit) >= 1);
+    }
+}
+
 static void computed_rows_say_from_what(void **state)
 {
     (void)state;
-    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+    PFR_EACH_METRIC(id) {
         const struct pfr_metric *metric = &pfr_metrics[id];
 
         if (metric->derive == PFR_READ) {
@@ -90,8 +138,8 @@ static void default_is_all_but_the_costly(void **state)
 
     (void)state;
     assert_int_equal(pfr_selection_parse(&selection, NULL, error, sizeof(error)), 0);
-    for (int id = 0; id < PFR_METRIC_COUNT; id++)
-        assert_int_equal(pfr_metric_set_has(&selection.wanted, (enum pfr_metric_id)id),
+    PFR_EACH_METRIC(id)
+        assert_int_equal(pfr_metric_set_has(&selection.wanted, id),
                          !pfr_metrics[id].costly);
     assert_int_equal(pfr_selection_parse(&selection, "*", error, sizeof(error)), 0);
     assert_false(pfr_metric_set_has(&selection.wanted, PFR_PROC_PSS));
@@ -205,13 +253,13 @@ static void availability_follows_through(void **state)
 static void rows_know_their_collector(void **state)
 {
     (void)state;
-    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+    PFR_EACH_METRIC(id) {
         const char *key = pfr_metrics[id].key;
-        enum pfr_collector expected = strncmp(key, "cgroup_", 7) == 0   ? PFR_FROM_CGROUP
+        enum pfr_collector_id expected = strncmp(key, "cgroup_", 7) == 0   ? PFR_FROM_CGROUP
                                       : strncmp(key, "rusage_", 7) == 0 ? PFR_FROM_WAIT
                                                                         : PFR_FROM_PROCS;
 
-        assert_int_equal(pfr_metric_collector((enum pfr_metric_id)id), expected);
+        assert_int_equal(pfr_metrics[id].from, expected);
     }
 }
 
@@ -220,6 +268,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_filled),
         cmocka_unit_test(keys_name_their_source),
+        cmocka_unit_test(none_is_no_measurement),
+        cmocka_unit_test(masks_have_bits_of_processes_only),
+        cmocka_unit_test(rows_say_how_nodes_are_merged),
+        cmocka_unit_test(units_have_a_name),
         cmocka_unit_test(computed_rows_say_from_what),
         cmocka_unit_test(kinds_decide_the_reduces),
         cmocka_unit_test(default_is_all_but_the_costly),

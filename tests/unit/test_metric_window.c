@@ -101,7 +101,7 @@ static void reopens(void)
 static int64_t step_value(enum pfr_metric_id id)
 {
     assert_true(pfr_metric_set_has(&b.usage.present, id));
-    return b.usage.step[id - PFR_PID_END];
+    return b.usage.step[pfr_step_index(id)];
 }
 
 static bool has_step(enum pfr_metric_id id)
@@ -133,7 +133,7 @@ static void exited_processes_keep_their_cpu(void **state)
     reads(c, 100, 200);
     closes();
     assert_int_equal(step_value(PFR_PS_CPU_SECONDS_TOTAL), 5200 * MS);
-    assert_int_equal(b.run.total[PFR_PS_CPU_SECONDS_TOTAL - PFR_PID_END], 5200 * MS);
+    assert_int_equal(b.run.total[pfr_step_index(PFR_PS_CPU_SECONDS_TOTAL)], 5200 * MS);
 }
 
 /* Over windows the totals add up: the seed is the last reading of the one before. */
@@ -211,8 +211,8 @@ static void new_cgroups_count_from_zero(void **state)
     pfr_sample_set(tick_at(0), PFR_CGROUP_CPU_SECONDS, 3 * SECOND);
     pfr_sample_set(tick_at(1000), PFR_CGROUP_CPU_SECONDS, 4 * SECOND);
     closes();
-    assert_int_equal(b.run.before[PFR_CGROUP_CPU_SECONDS - PFR_PID_END], 3 * SECOND);
-    assert_int_equal(b.run.total[PFR_CGROUP_CPU_SECONDS - PFR_PID_END], 1 * SECOND);
+    assert_int_equal(b.run.before[pfr_step_index(PFR_CGROUP_CPU_SECONDS)], 3 * SECOND);
+    assert_int_equal(b.run.total[pfr_step_index(PFR_CGROUP_CPU_SECONDS)], 1 * SECOND);
     assert_int_equal(step_value(PFR_CGROUP_PDCPU), 100 * 1000);
 }
 
@@ -353,8 +353,8 @@ static void short_intervals_make_no_peaks(void **state)
     pfr_sample_set(tick_at(1000), PFR_CGROUP_CPU_SECONDS, 1000 * MS);
     pfr_sample_set(tick_at(1001), PFR_CGROUP_CPU_SECONDS, 1005 * MS);
     closes();
-    assert_int_equal(b.run.stat[PFR_CGROUP_PDCPU - PFR_PID_END]->max, 100 * 1000);
-    assert_int_equal(b.run.total[PFR_CGROUP_CPU_SECONDS - PFR_PID_END], 1005 * MS);
+    assert_int_equal(b.run.stat[pfr_step_index(PFR_CGROUP_PDCPU)]->max, 100 * 1000);
+    assert_int_equal(b.run.total[pfr_step_index(PFR_CGROUP_CPU_SECONDS)], 1005 * MS);
 }
 
 /* A window's rate times its time is its growth: not a mean of rates. */
@@ -449,7 +449,7 @@ static void empty_sample_counts_for_kernel_totals_only(void **state)
     assert_int_equal(step_value(PFR_CGROUP_MEM_PEAK), 900);
     assert_int_equal(step_value(PFR_CGROUP_CPU_SECONDS), 2 * SECOND);
     assert_int_equal(step_value(PFR_CGROUP_MEM_CURRENT), 500);
-    assert_int_equal(b.run.stat[PFR_CGROUP_MEM_CURRENT - PFR_PID_END]->min, 500);
+    assert_int_equal(b.run.stat[pfr_step_index(PFR_CGROUP_MEM_CURRENT)]->min, 500);
     assert_int_equal(step_value(PFR_PS_PDCPU_TOTAL), 90 * 1000);
     /* what ran after the last sight of the process is said to be unattributed */
     assert_int_equal(step_value(PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS), 1100 * MS);
@@ -522,7 +522,7 @@ static void unattributed_rest_adds_up(void **state)
     closes();
     sum += step_value(PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS);
     assert_int_equal(sum, 200 * MS);
-    assert_int_equal(b.run.total[PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS - PFR_PID_END], 200 * MS);
+    assert_int_equal(b.run.total[pfr_step_index(PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS)], 200 * MS);
 }
 
 static void nonreclaimable_is_of_one_sample(void **state)

@@ -535,7 +535,7 @@ static void play(struct bench *bench, uint32_t budget, char *text, size_t size)
 
             n += (size_t)snprintf(text + n, size - n, "%d %d:",
                                   i, (int)bench->table.slots[r->slot].pid);
-            for (int id = 0; id < PFR_PID_END; id++)
+            PFR_EACH_PID_METRIC(id)
                 if (r->present >> id & 1)
                     n += (size_t)snprintf(text + n, size - n, " %d=%lld", id,
                                           (long long)r->value[id]);

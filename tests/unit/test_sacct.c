@@ -177,8 +177,8 @@ static struct pfr_facts measured(int64_t peak, int64_t file)
 {
     struct pfr_facts facts = facts_of(PFR_EXTENT_STEP, "0");
 
-    facts.stats[PFR_CGROUP_MEM_PEAK - PFR_PID_END].max = peak;
-    facts.stats[PFR_CGROUP_MEM_FILE - PFR_PID_END].max = file;
+    facts.stats[pfr_step_index(PFR_CGROUP_MEM_PEAK)].max = peak;
+    facts.stats[pfr_step_index(PFR_CGROUP_MEM_FILE)].max = file;
     facts.elapsed = 86470 * S;
     return facts;
 }
@@ -238,11 +238,11 @@ static void test_agree(void **state)
 
     (void)state;
     load(&sacct, two_steps);
-    facts.stats[PFR_CGROUP_CPU_SECONDS - PFR_PID_END].total = 93780 * S;
+    facts.stats[pfr_step_index(PFR_CGROUP_CPU_SECONDS)].total = 93780 * S;
     pfr_sacct_explain(&said, &sacct, &facts);
     assert_int_equal(said.count, 1);
     assert_true(says(&said, "they agree"));
-    facts.stats[PFR_CGROUP_CPU_SECONDS - PFR_PID_END].total = 193780 * S;
+    facts.stats[pfr_step_index(PFR_CGROUP_CPU_SECONDS)].total = 193780 * S;
     pfr_sacct_explain(&said, &sacct, &facts);
     assert_true(says(&said, "TotalCPU 93784.00 s by sacct, cgroup_cpu_seconds 193780.00 s here"));
     facts = facts_of(PFR_EXTENT_STEP, "0");

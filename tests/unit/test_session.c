@@ -414,10 +414,10 @@ static void present_if_and_only_if_measured(void **state)
     play(bench, "v1-slurm", NULL);
     header = fixture_line(bench->lines, "header", NULL);
     usage = fixture_line(bench->lines, "usage", NULL);
-    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+    PFR_EACH_METRIC(id) {
         char row[128], reason[128], value[128];
         bool wanted = pfr_metric_set_has(&bench->session->selection.wanted,
-                                         (enum pfr_metric_id)id);
+                                         id);
 
         snprintf(row, sizeof(row), "metrics.%s", pfr_metrics[id].key);
         snprintf(reason, sizeof(reason), "info.unavailable.%s", pfr_metrics[id].key);

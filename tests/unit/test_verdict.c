@@ -22,7 +22,7 @@ static struct pfr_verdict verdict;
 
 static void set(enum pfr_metric_id id, int64_t value)
 {
-    struct pfr_stats *stats = &facts.stats[id - PFR_PID_END];
+    struct pfr_stats *stats = &facts.stats[pfr_step_index(id)];
 
     if (pfr_metrics[id].kind == PFR_COUNTER)
         stats->total = value;
@@ -350,8 +350,8 @@ static void idle(void **state)
     judge(PFR_VERDICT_IDLE);
     evidence(0, "cores: 0.10 of 4 on average");
     voices("See the advice", "hardly used");
-    facts.stats[PFR_CGROUP_PDCPU - PFR_PID_END].p95 = 390000; /* but needed them at times */
-    facts.stats[PFR_CGROUP_PDCPU - PFR_PID_END].mean = 10000;
+    facts.stats[pfr_step_index(PFR_CGROUP_PDCPU)].p95 = 390000; /* but needed them at times */
+    facts.stats[pfr_step_index(PFR_CGROUP_PDCPU)].mean = 10000;
     judge(PFR_VERDICT_OK);
     facts.mem_given = 20000 * MIB;
     judge(PFR_VERDICT_IDLE);

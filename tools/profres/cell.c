@@ -105,6 +105,21 @@ static void format_stamp(int64_t ns, char *text)
         snprintf(text, PFR_CELL_SIZE, "?");
 }
 
+enum pfr_cell_kind pfr_cell_of_unit(enum pfr_unit unit)
+{
+    switch (unit) {
+    case PFR_BYTES:
+    case PFR_BYTES_PER_SECOND:
+        return PFR_CELL_BYTES;
+    case PFR_SECONDS:
+        return PFR_CELL_SECONDS;
+    case PFR_PERCENT:
+        return PFR_CELL_PERCENT;
+    default:
+        return pfr_unit_quantum(unit) == 1000 ? PFR_CELL_REAL : PFR_CELL_COUNT;
+    }
+}
+
 void pfr_cell_format(enum pfr_cell_kind kind, int64_t number, char units, bool exact,
                      char text[static PFR_CELL_SIZE])
 {
@@ -119,6 +134,7 @@ void pfr_cell_format(enum pfr_cell_kind kind, int64_t number, char units, bool e
         format_elapsed(number, text);
         break;
     case PFR_CELL_PERCENT:
+    case PFR_CELL_REAL:
         decimal(number, 1000, exact ? 3 : 1, exact, text);
         break;
     case PFR_CELL_CORES:
@@ -143,6 +159,7 @@ struct json_object *pfr_cell_json(enum pfr_cell_kind kind, const struct pfr_cell
     case PFR_CELL_ELAPSED:
         return pfr_json_value(PFR_SECONDS, cell->number);
     case PFR_CELL_PERCENT:
+    case PFR_CELL_REAL:
         return pfr_json_value(PFR_PERCENT, cell->number);
     case PFR_CELL_CORES:
         pfr_cell_format(kind, cell->number, 0, true, text);
@@ -157,6 +174,7 @@ struct json_object *pfr_cell_json(enum pfr_cell_kind kind, const struct pfr_cell
 const char *pfr_cell_kind_name(enum pfr_cell_kind kind)
 {
     static const char *const names[] = {
+        [PFR_CELL_REAL] = "number",
         [PFR_CELL_TEXT] = "text",       [PFR_CELL_COUNT] = "count",
         [PFR_CELL_BYTES] = "bytes",     [PFR_CELL_SECONDS] = "seconds",
         [PFR_CELL_ELAPSED] = "seconds", [PFR_CELL_PERCENT] = "percent",

@@ -19,6 +19,7 @@ enum pfr_cell_kind {
     PFR_CELL_ELAPSED, /* nanoseconds; [DD-]HH:MM:SS */
     PFR_CELL_PERCENT, /* thousandths of a percent; 97.3 */
     PFR_CELL_CORES,   /* the same, 100 % being one core; 3.52 */
+    PFR_CELL_REAL,    /* thousandths of any other unit; 97.3 */
     PFR_CELL_STAMP,   /* nanoseconds since 1970; local time, as sacct shows it */
 };
 
@@ -29,6 +30,9 @@ struct pfr_cell {
 };
 
 #define PFR_CELL_SIZE 48
+
+/* How numbers of this unit are shown. */
+enum pfr_cell_kind pfr_cell_of_unit(enum pfr_unit unit);
 
 /*
  * A number of any kind but text. `units` is 'K', 'M' or 'G' for bytes, 0 for

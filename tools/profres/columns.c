@@ -321,25 +321,11 @@ static bool get_stat(const void *row, int which, struct pfr_cell *cell)
                                                        which % (int)sizeof(*of)));
 }
 
-static enum pfr_cell_kind kind_of(enum pfr_unit unit)
-{
-    switch (unit) {
-    case PFR_BYTES:
-        return PFR_CELL_BYTES;
-    case PFR_SECONDS:
-        return PFR_CELL_SECONDS;
-    case PFR_PERCENT:
-        return PFR_CELL_PERCENT;
-    default:
-        return PFR_CELL_COUNT;
-    }
-}
-
 static struct pfr_column metric_column(const struct pfr_metric *metric, const char *name)
 {
     return (struct pfr_column){ .name = name,
                                 .help = metric->help,
-                                .kind = kind_of(metric->unit),
+                                .kind = pfr_cell_of_unit(metric->unit),
                                 .width = strlen(name) > 10 ? (int)strlen(name) : 10,
                                 .get = get_metric,
                                 .which = (int)(metric - pfr_metrics) };
@@ -355,12 +341,12 @@ const struct pfr_columns *pfr_line_columns(void)
         return &columns;
     memcpy(all, own, sizeof(own));
     columns = (struct pfr_columns){ .list = all, .count = PFR_COUNT(own) };
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
+    PFR_EACH_STEP_METRIC(id)
         all[columns.count++] = metric_column(&pfr_metrics[id], pfr_metrics[id].key);
     columns.listed = columns.count;
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
+    PFR_EACH_STEP_METRIC(id)
         for (size_t i = 0; i < PFR_COUNT(stats); i++) {
-            char *name = names[id - PFR_PID_END][i];
+            char *name = names[pfr_step_index(id)][i];
             struct pfr_column *column = &all[columns.count++];
 
             snprintf(name, sizeof(names[0][0]), "%s.%s", pfr_metrics[id].key, stats[i].name);

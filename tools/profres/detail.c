@@ -31,7 +31,7 @@ static void clear(struct source *source)
     row->exit = row->signal = row->samples = PFR_ABSENT;
     row->unended = false;
     row->name[0] = row->comm[0] = row->command[0] = row->states[0] = '\0';
-    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+    PFR_EACH_METRIC(id)
         row->value[id] = PFR_ABSENT;
 }
 

@@ -117,26 +117,18 @@ static const struct {
     int first, end; /* measurements that it may have */
     const char *format;
 } kinds[] = {
-    [PFR_DETAIL_TASK] = { of_task, PFR_COUNT(of_task), PFR_PID_END, PFR_METRIC_COUNT,
+    [PFR_DETAIL_TASK] = { of_task, PFR_COUNT(of_task), PFR_STEP_FIRST, PFR_STEP_END,
                           "JobID%-12,Node%-8,Rank%4,Elapsed%8,ExitCode,cgroup_mem_peak%15,"
                           "cgroup_cpu_seconds%18" },
-    [PFR_DETAIL_PROCESS] = { of_process, PFR_COUNT(of_process), 0, PFR_PID_END,
+    [PFR_DETAIL_PROCESS] = { of_process, PFR_COUNT(of_process), PFR_PID_FIRST, PFR_PID_END,
                              "JobID%-12,PID,Comm,ps_rss%8,ps_cpu_seconds%14,ps_pdcpu%8,States%-9" },
-    [PFR_DETAIL_PHASE] = { of_phase, PFR_COUNT(of_phase), PFR_PID_END, PFR_METRIC_COUNT,
+    [PFR_DETAIL_PHASE] = { of_phase, PFR_COUNT(of_phase), PFR_STEP_FIRST, PFR_STEP_END,
                            "JobID%-10,Phase%-12,From%8,Elapsed%8,cgroup_mem_sampled_peak%23,"
                            "cgroup_cpu_seconds%14" },
-    [PFR_DETAIL_TIME] = { of_time, PFR_COUNT(of_time), PFR_PID_END, PFR_METRIC_COUNT,
+    [PFR_DETAIL_TIME] = { of_time, PFR_COUNT(of_time), PFR_STEP_FIRST, PFR_STEP_END,
                           "JobID%-10,From%8,To%8,Samples,cgroup_mem_current%18,cgroup_pdcpu%12,"
                           "proc_count" },
 };
-
-static enum pfr_cell_kind cell_kind(enum pfr_unit unit)
-{
-    return unit == PFR_BYTES     ? PFR_CELL_BYTES
-           : unit == PFR_SECONDS ? PFR_CELL_SECONDS
-           : unit == PFR_PERCENT ? PFR_CELL_PERCENT
-                                 : PFR_CELL_COUNT;
-}
 
 const struct pfr_columns *pfr_detail_columns(enum pfr_detail_kind kind)
 {
@@ -152,8 +144,8 @@ const struct pfr_columns *pfr_detail_columns(enum pfr_detail_kind kind)
 
         if (metric->kind != PFR_LABEL && metric->kind != PFR_CATEGORICAL)
             all[columns.count++] = (struct pfr_column){
-                metric->key, metric->help, cell_kind(metric->unit), length > 10 ? length : 10,
-                get_metric, id };
+                metric->key, metric->help, pfr_cell_of_unit(metric->unit),
+                length > 10 ? length : 10, get_metric, id };
     }
     columns.listed = columns.count;
     return &columns;

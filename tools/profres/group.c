@@ -95,15 +95,15 @@ static int by_value(const void *a, const void *b)
 /* Most runs have it: memory from another source is another number and left out. */
 static enum pfr_metric_id usual_source(const struct pfr_group *group)
 {
-    size_t count[PFR_METRIC_COUNT + 1] = { 0 };
-    int best = PFR_METRIC_NONE;
+    size_t count[PFR_METRIC_COUNT] = { 0 };
+    enum pfr_metric_id best = PFR_METRIC_NONE;
 
     for (size_t i = 0; i < group->count; i++)
         count[group->runs[i].source]++;
-    for (int id = 0; id < PFR_METRIC_COUNT; id++)
+    PFR_EACH_METRIC(id)
         if (count[id] && (best == PFR_METRIC_NONE || count[id] > count[best]))
             best = id;
-    return (enum pfr_metric_id)best;
+    return best;
 }
 
 static void spread_make(struct spread *spread, const struct pfr_group *group,

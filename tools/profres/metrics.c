@@ -78,10 +78,10 @@ static void print_text(const struct pfr_selection *selection, const struct pfr_a
                        bool verbose)
 {
     printf("%-32s %-8s %-11s %-6s %-5s %s\n", "KEY", "UNIT", "KIND", "REDUCE", "SCOPE", "HERE");
-    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+    PFR_EACH_METRIC(id) {
         const struct pfr_metric *metric = &pfr_metrics[id];
 
-        if (!pfr_metric_set_has(&selection->wanted, (enum pfr_metric_id)id))
+        if (!pfr_metric_set_has(&selection->wanted, id))
             continue;
         printf("%-32s %-8s %-11s %-6s %-5s %s\n", metric->key, pfr_unit_name(metric->unit),
                pfr_kind_name(metric->kind), pfr_reduce_name(metric->reduce),
@@ -96,11 +96,11 @@ static void print_json(const struct pfr_selection *selection, const struct pfr_a
 {
     PFR_AUTO_JSON *array = json_object_new_array();
 
-    for (int id = 0; id < PFR_METRIC_COUNT; id++) {
+    PFR_EACH_METRIC(id) {
         const struct pfr_metric *metric = &pfr_metrics[id];
         struct json_object *row;
 
-        if (!pfr_metric_set_has(&selection->wanted, (enum pfr_metric_id)id))
+        if (!pfr_metric_set_has(&selection->wanted, id))
             continue;
         row = json_object_new_object();
         pfr_json_add(row, "key", json_object_new_string(metric->key));

@@ -49,8 +49,8 @@ static struct json_object *measurements_json(const struct pfr_facts *facts)
 {
     struct json_object *object = json_object_new_object();
 
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
-        struct json_object *stats = stats_json(pfr_facts_stats(facts, (enum pfr_metric_id)id),
+    PFR_EACH_STEP_METRIC(id) {
+        struct json_object *stats = stats_json(pfr_facts_stats(facts, id),
                                                pfr_metrics[id].unit);
 
         if (stats)
@@ -168,7 +168,7 @@ static void take_phase(const struct pfr_detail *phase, void *arg)
     add_number(row, "to", PFR_SECONDS, phase->to);
     if (phase->unended)
         pfr_json_add(row, "unended", json_object_new_boolean(true));
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++)
+    PFR_EACH_STEP_METRIC(id)
         add_number(measured, pfr_metrics[id].key, pfr_metrics[id].unit, phase->value[id]);
     pfr_json_add(row, "measurements", measured);
     json_object_array_add(arg, row);

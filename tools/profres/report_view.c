@@ -200,8 +200,8 @@ static void view_gpu(const struct pfr_report *report, const struct pfr_facts *fa
 {
     char line[LINE] = "", text[PFR_TEXT_SIZE];
 
-    for (int id = PFR_PID_END; id < PFR_METRIC_COUNT; id++) {
-        int64_t value = pfr_facts_value(facts, (enum pfr_metric_id)id);
+    PFR_EACH_STEP_METRIC(id) {
+        int64_t value = pfr_facts_value(facts, id);
 
         if (strncmp(pfr_metrics[id].key, "gpu_", 4) != 0 || !pfr_known(value))
             continue;

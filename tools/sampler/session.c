@@ -123,9 +123,9 @@ static void measure_self(struct pfr_session *session)
 
 static bool wants_processes(const struct pfr_session *session)
 {
-    for (int id = 0; id < PFR_METRIC_COUNT; id++)
-        if (pfr_metric_set_has(&session->selection.collect, (enum pfr_metric_id)id) &&
-            pfr_metric_collector((enum pfr_metric_id)id) == PFR_FROM_PROCS)
+    PFR_EACH_METRIC(id)
+        if (pfr_metric_set_has(&session->selection.collect, id) &&
+            pfr_metrics[id].from == PFR_FROM_PROCS)
             return true;
     return false;
 }
@@ -372,9 +372,7 @@ static int open_collectors(struct pfr_session *session, pid_t pid, char *error, 
 /* What was not selected was not looked for: its reason says so. */
 static void mark_unselected(struct pfr_session *session)
 {
-    for (int i = 0; i < PFR_METRIC_COUNT; i++) {
-        enum pfr_metric_id id = (enum pfr_metric_id)i;
-
+    PFR_EACH_METRIC(id) {
         if (!pfr_metric_set_has(&session->selection.wanted, id) &&
             (pfr_metric_set_has(&session->have.available, id) ||
              strcmp(session->have.reason[id], "not probed") == 0))

@@ -32,7 +32,7 @@ static void put_span(FILE *out, struct pfr_span span)
 
 static bool is_column(const struct pfr_export *export, int i)
 {
-    return pfr_metric_set_has(&export->columns, (enum pfr_metric_id)(PFR_PID_END + i));
+    return pfr_metric_set_has(&export->columns, pfr_step_metric(i));
 }
 
 static void begin(struct pfr_export *export)
@@ -40,7 +40,7 @@ static void begin(struct pfr_export *export)
     fputs("job,step,node,ts,from,to,num_samples", export->out);
     for (int i = 0; i < PFR_STEP_COUNT; i++)
         if (is_column(export, i))
-            fprintf(export->out, ",%s", pfr_metrics[PFR_PID_END + i].key);
+            fprintf(export->out, ",%s", pfr_metrics[pfr_step_metric(i)].key);
     fputc('\n', export->out);
 }
 

@@ -62,12 +62,12 @@ static void put_window(struct pfr_export *export, const struct pfr_export_source
     if (!pfr_export_window_scan(&window, text, length) || !parse_time(window.ts, &ns))
         return;
     for (int i = 0; i < PFR_STEP_COUNT; i++) {
-        const struct pfr_metric *metric = &pfr_metrics[PFR_PID_END + i];
+        const struct pfr_metric *metric = &pfr_metrics[pfr_step_metric(i)];
         struct pfr_span value = window.value[i];
         bool whole = metric->unit != PFR_SECONDS && metric->unit != PFR_PERCENT;
 
         if (!value.length ||
-            !pfr_metric_set_has(&export->columns, (enum pfr_metric_id)(PFR_PID_END + i)))
+            !pfr_metric_set_has(&export->columns, pfr_step_metric(i)))
             continue;
         if (!any)
             put_series(export, source, "profres");

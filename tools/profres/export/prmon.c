@@ -87,7 +87,7 @@ static void header(struct pfr_export *export, struct pfr_export_source *source, 
 /* The number in its quantum; false when the window has none. */
 static bool take_value(const struct pfr_export_window *window, size_t i, int64_t *value)
 {
-    struct pfr_span span = window->value[columns[i].id - PFR_PID_END];
+    struct pfr_span span = window->value[pfr_step_index(columns[i].id)];
     struct pfr_scan scan;
 
     pfr_scan_init(&scan, span.at, span.length + 1); /* with what stands behind it */

@@ -29,7 +29,7 @@ static int find_key(struct pfr_span key, int from)
     for (int i = 0; i < PFR_STEP_COUNT; i++) {
         int at = (from + i) % PFR_STEP_COUNT;
 
-        if (pfr_span_is(key, pfr_metrics[PFR_PID_END + at].key))
+        if (pfr_span_is(key, pfr_metrics[pfr_step_metric(at)].key))
             return at;
     }
     return -1;
