@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* /proc gives births in ticks of 10 ms, rounded down. */
-#define BIRTH_SLACK (10 * INT64_C(1000000))
+#include "common/metric/growth.h"
 
 /*
  * The kernel brings CPU counters up to date every few milliseconds: a rate
@@ -50,43 +49,6 @@ static bool make_sums(struct pfr_window *window)
 
 /* ---- processes of one sample ---- */
 
-/*
- * First sight. A process born since the sample before has all its counters
- * from inside the run: they count from zero, and its rate is counted from its
- * birth (R12). An older one came from elsewhere: what it did before is not
- * ours, and it has no rate yet.
- */
-static void meet_process(struct pfr_window *window, struct pfr_process_sum *sum,
-                         const struct pfr_process *process, int64_t stamp)
-{
-    bool newborn = window->procs_at && process->birth >= window->procs_at - BIRTH_SLACK;
-    int64_t from = newborn && process->birth < stamp ? process->birth : stamp;
-
-    *sum = (struct pfr_process_sum){ .known = true, .newborn = newborn,
-                                     .serial = window->serial };
-    sum->seen_at = from;
-    sum->run.from = from;
-}
-
-/* The growth since the reading before; a counter that falls has not grown. */
-static int64_t counter_growth(struct pfr_process_sum *sum, enum pfr_metric_id id, int64_t value,
-                              struct pfr_run *run)
-{
-    int64_t growth;
-
-    if (!(sum->seeded >> id & 1)) {
-        sum->seeded |= 1u << id;
-        sum->counter[id] = sum->newborn ? 0 : value;
-    }
-    growth = value - sum->counter[id];
-    if (growth < 0) {
-        run->counter_falls++;
-        return 0;
-    }
-    sum->counter[id] = value;
-    return growth;
-}
-
 static void fold_command(struct pfr_run *run, struct pfr_process_sum *sum,
                          const struct pfr_process *process, const struct pfr_pid_reading *reading,
                          const int64_t *growth, bool first)
@@ -106,99 +68,6 @@ static void fold_command(struct pfr_run *run, struct pfr_process_sum *sum,
     sum->command = entry;
 }
 
-/* ---- what the kernel adds to a parent ---- */
-
-static void drop_debt(struct pfr_window *window, uint32_t i)
-{
-    window->sums[window->debts[i].parent].debts--;
-    window->debts[i] = window->debts[--window->debt_count];
-}
-
-static uint32_t find_parent(const struct pfr_window *window, pid_t pid)
-{
-    for (uint32_t i = 0; i < window->processes->high && i < window->sum_capacity; i++)
-        if (window->processes->slots[i].pid == pid && window->sums[i].known &&
-            !window->sums[i].left)
-            return i;
-    return PFR_SLOT_NONE;
-}
-
-static void owe(struct pfr_window *window, uint32_t slot)
-{
-    const struct pfr_process_sum *sum = &window->sums[slot];
-    uint32_t parent = find_parent(window, window->processes->slots[slot].parent);
-
-    if (parent == PFR_SLOT_NONE || !(sum->seeded >> PFR_INHERITED_FIRST & 1))
-        return;
-    if (!window->debts && !(window->debts = malloc(PFR_DEBTS_MAX * sizeof(*window->debts))))
-        return;
-    if (window->debt_count == PFR_DEBTS_MAX) /* children that nobody waits for */
-        drop_debt(window, 0);
-    window->debts[window->debt_count].parent = parent;
-    memcpy(window->debts[window->debt_count++].value, &sum->counter[PFR_INHERITED_FIRST],
-           sizeof(window->debts->value));
-    window->sums[parent].debts++;
-}
-
-/* Those who are not in this sample have gone since the one before. */
-static void note_departures(struct pfr_window *window, const struct pfr_sample *sample)
-{
-    window->serial++;
-    for (uint32_t i = 0; i < sample->count; i++) {
-        struct pfr_process_sum *sum = &window->sums[window->readings.pids[sample->first + i].slot];
-
-        sum->serial = window->serial;
-        sum->left = false;
-    }
-    for (uint32_t slot = 0; slot < window->processes->high && slot < window->sum_capacity; slot++) {
-        struct pfr_process_sum *sum = &window->sums[slot];
-
-        if (!sum->known || sum->left || sum->serial == window->serial)
-            continue;
-        sum->left = true;
-        for (uint32_t i = 0; i < window->debt_count && sum->debts; i++)
-            if (window->debts[i].parent == slot)
-                drop_debt(window, i--);
-        owe(window, slot);
-    }
-}
-
-/*
- * A parent whose counters grew by at least what a child had when it was last
- * seen has waited for it. What is left of the growth is its own, and what the
- * child did after that sight; of children never seen, all.
- */
-static void settle(struct pfr_window *window, uint32_t slot, int64_t *growth)
-{
-    for (uint32_t i = 0; i < window->debt_count && window->sums[slot].debts; i++) {
-        const struct pfr_debt *debt = &window->debts[i];
-        bool waited = debt->parent == slot;
-
-        for (int k = 0; k < PFR_INHERITED_COUNT; k++)
-            waited = waited && growth[PFR_INHERITED_FIRST + k] >= debt->value[k];
-        if (!waited)
-            continue;
-        for (int k = 0; k < PFR_INHERITED_COUNT; k++)
-            growth[PFR_INHERITED_FIRST + k] -= debt->value[k];
-        drop_debt(window, i--);
-    }
-}
-
-static void grow_counters(struct pfr_window *window, struct pfr_run *run,
-                          const struct pfr_pid_reading *reading, int64_t *growth)
-{
-    struct pfr_process_sum *sum = &window->sums[reading->slot];
-
-    for (uint32_t left = reading->present; left; left &= left - 1) {
-        enum pfr_metric_id id = (enum pfr_metric_id)__builtin_ctz(left);
-
-        if (pfr_metrics[id].kind == PFR_COUNTER)
-            growth[id] = counter_growth(sum, id, reading->value[id], run);
-    }
-    if (sum->debts)
-        settle(window, reading->slot, growth);
-}
-
 static void fold_process(struct pfr_window *window, struct pfr_run *run,
                          const struct pfr_pid_reading *reading, int64_t stamp, int64_t *gauges,
                          uint32_t *gauges_present)
@@ -208,11 +77,9 @@ static void fold_process(struct pfr_window *window, struct pfr_run *run,
     bool first = !sum->known;
     int64_t growth[PFR_PID_END] = { 0 };
 
-    if (first)
-        meet_process(window, sum, process, stamp);
+    pfr_growth_take(window, run, reading, stamp, growth);
     if (!sum->window.to)
         sum->window.from = sum->seen_at;
-    grow_counters(window, run, reading, growth);
     for (uint32_t left = reading->present; left; left &= left - 1) {
         enum pfr_metric_id id = (enum pfr_metric_id)__builtin_ctz(left);
         int64_t value = reading->value[id];
@@ -262,7 +129,7 @@ static void fold_processes(struct pfr_window *window, struct pfr_run *run,
     int64_t stamp = sample->stamp[PFR_FROM_PROCS];
 
     if (sample->stamp[PFR_FROM_PROCS])
-        note_departures(window, sample);
+        pfr_growth_remove_departed(window, sample);
     for (uint32_t i = 0; i < sample->count; i++)
         fold_process(window, run, &window->readings.pids[sample->first + i], stamp, gauges,
                      &gauges_present);

@@ -16,8 +16,9 @@ struct pfr_process_sum {
     bool known;
     bool newborn;                 /* all its counters are of this run */
     bool left;                    /* was not in the newest sample */
+    bool departing;               /* ... and was in the one before */
     uint32_t serial;              /* of the newest sample it was in */
-    uint32_t debts;               /* entries in window.debts of which it is the parent */
+    uint32_t debts;               /* entries in window.debts of which it is the debtor */
     uint32_t seeded;              /* counters that have a first value */
     uint32_t command;             /* its entry in the run's commands */
     int64_t seen_at;              /* stamp of its newest reading */
@@ -40,10 +41,10 @@ struct pfr_step_sum {
 /*
  * A process has gone, and its parent may wait for it: then the kernel adds
  * what it read and wrote to the parent's own counters, where it must not
- * count again.
+ * count again. The debtor is the nearest ancestor that is still there.
  */
 struct pfr_debt {
-    uint32_t parent; /* slot */
+    uint32_t debtor; /* slot */
     int64_t value[PFR_INHERITED_COUNT];
 };
 

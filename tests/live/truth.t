@@ -3,7 +3,7 @@
 # time(1). (R1, R13, R21)
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 22
+plan 23
 cd "$work" || exit 1
 
 # --- memory peak: the kernel's own file, read by the command itself at its end ---
@@ -63,6 +63,22 @@ head -c 20000000 /dev/zero >data
     while read -r key value; do [ "$key" = rchar: ] && echo "$value"; done </proc/$$/io
     sleep 0.5' >rchar
 near "proc_io_rchar_total is what the kernel has summed up in the shell" "$(measured io proc_io_rchar_total total)" "$(cat rchar)" 200000
+
+# --- the same when the child, its parent and that one's parent end between two samples ---
+cat >writer.py <<'EOF'
+import time
+with open("/dev/null", "wb", buffering=0) as sink:
+    for i in range(10):
+        sink.write(bytes(10 << 20))
+        time.sleep(0.1)
+EOF
+printf 'python3 writer.py\n:\n' >inner.sh
+printf 'bash inner.sh\n:\n' >outer.sh
+"$profres" run -q -i 0.3 -d chain -- sh -c '
+    bash outer.sh
+    while read -r key value; do [ "$key" = wchar: ] && echo "$value"; done </proc/$$/io
+    sleep 0.7' >wchar
+near "100 MiB written by a grandchild are 100 MiB" "$(measured chain proc_io_wchar_total total)" "$(cat wchar)" 1048576
 
 # --- ps: a stopped process stands still, so both see the same ---
 "$profres" run -q -i 0.1 -w 0.3 -d ps -- python3 -c '
