@@ -35,13 +35,13 @@ int main(int argc, char **argv)
     pfr_rig_start(&rig, pid, dir, interval);
     while (rig.passed < seconds * PFR_NS_PER_S) {
         pfr_rig_tick(&rig);
-        if (rig.session.series.bytes > largest)
-            largest = rig.session.series.bytes;
+        if (rig.session.series.seal.bytes > largest)
+            largest = rig.session.series.seal.bytes;
     }
     printf("{\"processes\": %u, \"seconds\": %lld, \"interval\": %g, \"bytes\": %lld, "
            "\"largest\": %lld, \"window\": %g, \"windows\": %lu, \"cpu\": %.2f}\n",
            rig.session.processes.live, (long long)seconds, (double)interval / PFR_NS_PER_S,
-           (long long)rig.session.series.bytes, (long long)largest,
+           (long long)rig.session.series.seal.bytes, (long long)largest,
            (double)rig.session.series.span / PFR_NS_PER_S,
            (unsigned long)rig.session.run.num_windows,
            (double)(pfr_rig_cpu() - begun) / PFR_NS_PER_S);

@@ -2,19 +2,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
-#include "common/record/file.h"
+#include "common/base/hash.h"
 #include "common/record/reader.h"
 
-/*
- * Anybody may have written into the file: of what is not the shape we write,
- * nothing is taken, and nothing breaks.
- */
+/* Of what is not the shape we write nothing is taken, and nothing breaks. */
 static size_t length_of(struct json_object *array)
 {
     return json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0;
@@ -102,19 +99,67 @@ static void merge_measurements(struct json_object *a, struct json_object *b, dou
 
 /* ---- rows with columns ---- */
 
-static bool same_row(struct json_object *a, struct json_object *b, size_t keys)
+/* Where the row with given first cells is: a hash of the first two, so that n rows cost n. */
+struct row_index {
+    struct json_object *rows;
+    uint32_t *cells; /* row + 1; 0 = free. NULL without memory: then row by row */
+    size_t mask;
+};
+
+static void row_index_release(struct row_index *index)
 {
-    for (size_t i = 0; i < keys; i++)
-        if (!json_object_equal(at(a, i), at(b, i)))
-            return false;
-    return length_of(a) > keys && length_of(b) > keys;
+    free(index->cells);
 }
 
-static struct json_object *find_row(struct json_object *rows, struct json_object *row, size_t keys)
+static uint32_t hash_cell(struct json_object *cell)
 {
-    for (size_t i = 0; i < length_of(rows); i++)
-        if (same_row(at(rows, i), row, keys))
-            return at(rows, i);
+    if (json_object_is_type(cell, json_type_string))
+        return pfr_hash_text(json_object_get_string(cell));
+    return (uint32_t)((uint64_t)json_object_get_int64(cell) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static uint32_t hash_key(struct json_object *const *key, size_t keys)
+{
+    return hash_cell(key[0]) ^ (keys > 1 ? 31 * hash_cell(key[1]) : 0);
+}
+
+static void row_index_build(struct row_index *index, struct json_object *rows, size_t keys)
+{
+    size_t count = length_of(rows);
+
+    index->rows = rows;
+    for (index->mask = 15; index->mask < 2 * count; index->mask = 2 * index->mask + 1)
+        ;
+    index->cells = calloc(index->mask + 1, sizeof(*index->cells));
+    for (size_t i = 0; i < count && index->cells; i++) {
+        struct json_object *key[] = { at(at(rows, i), 0), at(at(rows, i), 1) };
+        size_t cell = hash_key(key, keys) & index->mask;
+
+        while (index->cells[cell])
+            cell = (cell + 1) & index->mask;
+        index->cells[cell] = (uint32_t)i + 1;
+    }
+}
+
+static bool has_key(struct json_object *row, struct json_object *const *key, size_t keys)
+{
+    for (size_t i = 0; i < keys; i++)
+        if (!json_object_equal(at(row, i), key[i]))
+            return false;
+    return length_of(row) > keys;
+}
+
+static struct json_object *find_row(const struct row_index *index, struct json_object *const *key,
+                                    size_t keys)
+{
+    size_t cell = hash_key(key, keys) & index->mask;
+
+    for (size_t i = 0; !index->cells && i < length_of(index->rows); i++)
+        if (has_key(at(index->rows, i), key, keys))
+            return at(index->rows, i);
+    for (; index->cells && index->cells[cell]; cell = (cell + 1) & index->mask)
+        if (has_key(at(index->rows, index->cells[cell] - 1), key, keys))
+            return at(index->rows, index->cells[cell] - 1);
     return NULL;
 }
 
@@ -138,6 +183,7 @@ static void merge_rows(struct json_object *a, struct json_object *b, const char 
                        struct json_object *columns, size_t keys)
 {
     struct json_object *rows = pfr_json_get(a, name), *more = pfr_json_get(b, name);
+    PFR_CLEANUP(row_index_release) struct row_index index = { 0 };
 
     if (!length_of(more) || !columns)
         return;
@@ -145,9 +191,10 @@ static void merge_rows(struct json_object *a, struct json_object *b, const char 
         pfr_json_add(a, name, json_object_get(more));
         return;
     }
+    row_index_build(&index, rows, keys);
     for (size_t i = 0; i < length_of(more); i++) {
-        struct json_object *row = at(more, i);
-        struct json_object *known = find_row(rows, row, keys);
+        struct json_object *row = at(more, i), *key[] = { at(row, 0), at(row, 1), at(row, 2) };
+        struct json_object *known = length_of(row) > keys ? find_row(&index, key, keys) : NULL;
 
         if (known)
             merge_row(known, row, columns, keys, span_of(a), span_of(b));
@@ -242,94 +289,18 @@ void pfr_usage_merge(struct json_object *a, struct json_object *b, struct json_o
     pfr_json_add(a, "to", json_object_get(pfr_json_get(b, "to")));
 }
 
-/* ---- the file ---- */
-
-static void put_line(FILE *file, struct json_object *object)
-{
-    fputs(pfr_json_line(object), file);
-    fputc('\n', file);
-}
+/* ---- the lines ---- */
 
 /* Command lines whose process has not been in a window that was written. */
 struct waiting {
-    struct waiting_line {
-        int64_t pid, start_ticks;
-        struct json_object *line;
-    } *lines;
+    struct json_object **lines;
     size_t count, capacity;
 };
 
-static void waiting_release(struct waiting *waiting)
-{
-    for (size_t i = 0; i < waiting->count; i++)
-        json_object_put(waiting->lines[i].line);
-    free(waiting->lines);
-}
-
-/* Takes the line; without memory the command is lost, not the series. */
-static void waiting_add(struct waiting *waiting, struct json_object *line)
-{
-    if (waiting->count == waiting->capacity) {
-        size_t capacity = waiting->capacity ? 2 * waiting->capacity : 64;
-        struct waiting_line *lines = realloc(waiting->lines, capacity * sizeof(*lines));
-
-        if (!lines) {
-            json_object_put(line);
-            return;
-        }
-        waiting->lines = lines;
-        waiting->capacity = capacity;
-    }
-    waiting->lines[waiting->count++] =
-        (struct waiting_line){ int_of(line, "pid"), int_of(line, "start_ticks"), line };
-}
-
-static bool has_row(struct json_object *rows, int64_t pid, int64_t start_ticks)
-{
-    for (size_t i = 0; i < length_of(rows); i++) {
-        struct json_object *row = at(rows, i);
-
-        if (json_object_get_int64(at(row, 0)) == pid &&
-            json_object_get_int64(at(row, 1)) == start_ticks)
-            return true;
-    }
-    return false;
-}
-
-/*
- * The command lines of the processes in this window, before the window. Those
- * that no row speaks of any more are never written: that is what keeps the
- * file of a step with a hundred thousand processes small.
- */
-static void put_processes(FILE *out, struct waiting *waiting, struct json_object *usage)
-{
-    struct json_object *rows = pfr_json_get(usage, "processes");
-    size_t kept = 0;
-
-    for (size_t i = 0; i < waiting->count && rows; i++) {
-        struct waiting_line *process = &waiting->lines[i];
-
-        if (has_row(rows, process->pid, process->start_ticks)) {
-            put_line(out, process->line);
-            json_object_put(process->line);
-        } else {
-            waiting->lines[kept++] = *process;
-        }
-    }
-    if (rows)
-        waiting->count = kept;
-}
-
-static void put_usage(FILE *out, struct waiting *waiting, struct json_object *usage)
-{
-    put_processes(out, waiting, usage);
-    put_line(out, usage);
-}
-
 struct merge {
+    struct pfr_compaction *how;
     FILE *out;
-    double span;
-    uint32_t most_processes;
+    struct pfr_seal *seal;
     struct json_object *header, *held; /* held: a window that waits for its neighbour */
     struct waiting waiting;
 };
@@ -338,13 +309,78 @@ static void merge_release(struct merge *merge)
 {
     json_object_put(merge->header);
     json_object_put(merge->held);
-    waiting_release(&merge->waiting);
+    for (size_t i = 0; i < merge->waiting.count; i++)
+        json_object_put(merge->waiting.lines[i]);
+    free(merge->waiting.lines);
+}
+
+/* How long it is. */
+static int64_t put_line(struct merge *merge, struct json_object *object)
+{
+    PFR_AUTO_FREE char *line = NULL;
+    int length = asprintf(&line, "%s\n", pfr_json_line(object));
+
+    if (length < 0)
+        return 0;
+    fwrite(line, 1, (size_t)length, merge->out);
+    pfr_seal_add(merge->seal, line, (size_t)length);
+    return length;
+}
+
+/* Takes the line; without memory the command is lost, not the series. */
+static void waiting_add(struct waiting *waiting, struct json_object *line)
+{
+    if (waiting->count == waiting->capacity) {
+        size_t capacity = waiting->capacity ? 2 * waiting->capacity : 64;
+        struct json_object **lines = realloc(waiting->lines, capacity * sizeof(*lines));
+
+        if (!lines) {
+            json_object_put(line);
+            return;
+        }
+        waiting->lines = lines;
+        waiting->capacity = capacity;
+    }
+    waiting->lines[waiting->count++] = line;
+}
+
+/*
+ * The command lines of the processes in this window, before the window. Those
+ * that no row speaks of any more are never written: that is what keeps the
+ * file of a step with a hundred thousand processes small.
+ */
+static void put_processes(struct merge *merge, struct json_object *usage)
+{
+    struct json_object *rows = pfr_json_get(usage, "processes");
+    PFR_CLEANUP(row_index_release) struct row_index index = { 0 };
+    struct waiting *waiting = &merge->waiting;
+    size_t kept = 0;
+
+    if (!length_of(rows))
+        return;
+    row_index_build(&index, rows, 2);
+    for (size_t i = 0; i < waiting->count; i++) {
+        struct json_object *line = waiting->lines[i];
+        struct json_object *key[] = { pfr_json_get(line, "pid"),
+                                      pfr_json_get(line, "start_ticks") };
+
+        if (!find_row(&index, key, 2)) {
+            waiting->lines[kept++] = line;
+            continue;
+        }
+        if (merge->how->command_bytes < merge->how->command_room)
+            merge->how->command_bytes += put_line(merge, line);
+        json_object_put(line);
+    }
+    waiting->count = kept;
 }
 
 static void put_held(struct merge *merge)
 {
-    if (merge->held)
-        put_usage(merge->out, &merge->waiting, merge->held);
+    if (merge->held) {
+        put_processes(merge, merge->held);
+        put_line(merge, merge->held);
+    }
     json_object_put(merge->held);
     merge->held = NULL;
 }
@@ -354,14 +390,14 @@ static bool fits(const struct merge *merge, struct json_object *line)
 {
     return merge->held && json_object_get_double(pfr_json_get(line, "to")) -
                                   json_object_get_double(pfr_json_get(merge->held, "from")) <=
-                              1.05 * merge->span;
+                              1.05 * merge->how->span;
 }
 
 /* Takes the line. */
 static void merge_usage(struct merge *merge, struct json_object *line)
 {
     if (fits(merge, line)) {
-        pfr_usage_merge(merge->held, line, merge->header, merge->most_processes);
+        pfr_usage_merge(merge->held, line, merge->header, merge->how->most_processes);
         json_object_put(line);
         return;
     }
@@ -373,7 +409,7 @@ static void merge_usage(struct merge *merge, struct json_object *line)
 static void merge_border(struct merge *merge, struct json_object *line, bool is_header)
 {
     put_held(merge);
-    put_line(merge->out, line);
+    put_line(merge, line);
     if (!is_header) {
         json_object_put(line);
         return;
@@ -382,11 +418,8 @@ static void merge_border(struct merge *merge, struct json_object *line, bool is_
     merge->header = line;
 }
 
-static int merge_lines(struct pfr_reader *reader, FILE *out, double span, uint32_t most_processes)
+static int merge_lines(struct merge *merge, struct pfr_reader *reader)
 {
-    PFR_CLEANUP(merge_release) struct merge merge = { .out = out,
-                                                      .span = span,
-                                                      .most_processes = most_processes };
     struct json_object *line;
     int r;
 
@@ -394,71 +427,42 @@ static int merge_lines(struct pfr_reader *reader, FILE *out, double span, uint32
         const char *type = pfr_line_type(line);
 
         if (strcmp(type, "process") == 0) {
-            waiting_add(&merge.waiting, line);
+            waiting_add(&merge->waiting, line);
         } else if (strcmp(type, "usage") == 0) {
-            merge_usage(&merge, line);
+            merge_usage(merge, line);
         } else if (strcmp(type, "header") == 0 || strcmp(type, "final") == 0) {
-            merge_border(&merge, line, strcmp(type, "header") == 0);
+            merge_border(merge, line, strcmp(type, "header") == 0);
         } else {
-            put_line(out, line);
+            put_line(merge, line);
             json_object_put(line);
         }
     }
-    put_held(&merge);
+    put_held(merge);
     return r;
 }
 
-/* Through a stream of our own, so that the new file's fd stays ours. */
-static int merge_to_fd(struct pfr_reader *reader, int fd, double span, uint32_t most_processes)
+int pfr_series_compact(struct pfr_compaction *how, const char *text, size_t length, int fd,
+                       struct pfr_seal *seal)
 {
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
-    int r;
+    PFR_CLEANUP(merge_release) struct merge merge = { .how = how, .seal = seal };
+    PFR_CLEANUP(pfr_reader_release) struct pfr_reader reader = { 0 };
+    int copy, r = pfr_reader_open_text(&reader, text, length);
 
-    if (!out) {
+    if (r < 0)
+        return r;
+    copy = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* a stream of our own: fd stays the caller's */
+    merge.out = copy < 0 ? NULL : fdopen(copy, "a");
+    if (!merge.out) {
         r = -errno;
         if (copy >= 0)
             close(copy);
         return r;
     }
-    r = merge_lines(reader, out, span, most_processes);
-    if (ferror(out))
+    how->command_bytes = 0;
+    r = merge_lines(&merge, &reader);
+    if (ferror(merge.out))
         r = -EIO;
-    if (fclose(out) != 0 && r == 0)
+    if (fclose(merge.out) != 0 && r == 0)
         r = -errno;
-    return r;
-}
-
-/* O_NONBLOCK: a FIFO put in the file's place must not hold us. */
-static int open_series(int dirfd, const char *name)
-{
-    PFR_AUTO_FD fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct stat st;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return -errno;
-    return S_ISREG(st.st_mode) ? pfr_take_fd(&fd) : -EINVAL;
-}
-
-int pfr_series_compact(int dirfd, const char *name, double span, uint32_t most_processes)
-{
-    int fd = open_series(dirfd, name);
-    struct pfr_new_file file;
-    struct pfr_reader reader;
-    int r;
-
-    if (fd < 0)
-        return fd;
-    if ((r = pfr_reader_open(&reader, fd)) < 0)
-        return r;
-    r = pfr_new_file_open(&file, dirfd, name);
-    if (r == 0) {
-        r = merge_to_fd(&reader, file.fd, span, most_processes);
-        if (r == 0)
-            r = pfr_new_file_commit(&file);
-        else
-            pfr_new_file_abandon(&file);
-    }
-    pfr_reader_release(&reader);
     return r;
 }

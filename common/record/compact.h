@@ -10,9 +10,18 @@
 #include <stdint.h>
 
 #include "common/record/json.h"
+#include "common/record/seal.h"
 
-/* Rewrites dirfd/name, whole or not at all. 0 or -errno. */
-int pfr_series_compact(int dirfd, const char *name, double span, uint32_t most_processes);
+struct pfr_compaction {
+    double span;             /* seconds that a merged window may cover */
+    uint32_t most_processes; /* rows of a merged window */
+    int64_t command_room;    /* bytes of command lines that are kept ... */
+    int64_t command_bytes;   /* ... and those that were */
+};
+
+/* Appends the lines of text, merged, to fd and adds them to the seal. 0 or -errno. */
+int pfr_series_compact(struct pfr_compaction *how, const char *text, size_t length, int fd,
+                       struct pfr_seal *seal);
 
 /*
  * Merges usage line b into a, which comes before it; `header` names the

@@ -56,7 +56,7 @@ int pfr_new_file_open(struct pfr_new_file *file, int dirfd, const char *name)
         return -ENAMETOOLONG;
     unlinkat(dirfd, file->temporary, 0); /* left by one that was killed */
     file->fd = openat(dirfd, file->temporary,
-                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     return file->fd < 0 ? -errno : 0;
 }
 
@@ -98,19 +98,21 @@ int pfr_file_replace(int dirfd, const char *name, const void *data, size_t lengt
     return pfr_new_file_commit(&file);
 }
 
+/* O_NONBLOCK: a FIFO put in the file's place must not hold us. */
+#define APPEND (O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK)
+
 int pfr_file_append(int dirfd, const char *name)
 {
-    /* O_NONBLOCK: a FIFO put in the file's place must not hold us. */
-    PFR_AUTO_FD fd = openat(dirfd, name,
-                            O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                            0666);
+    PFR_AUTO_FD fd = openat(dirfd, name, APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     struct stat st;
 
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, &st) < 0)
+    if (fd >= 0)
+        return pfr_take_fd(&fd); /* new, so ours: a server may call its owner something else */
+    if (errno == EEXIST)
+        fd = openat(dirfd, name, APPEND | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
     if (!S_ISREG(st.st_mode))
         return -EINVAL;
-    return pfr_take_fd(&fd);
+    return st.st_uid == geteuid() && st.st_nlink == 1 ? pfr_take_fd(&fd) : -EPERM;
 }

@@ -36,7 +36,10 @@ void pfr_new_file_abandon(struct pfr_new_file *file);
 /* The same for contents in memory. 0 or -errno. */
 int pfr_file_replace(int dirfd, const char *name, const void *data, size_t length);
 
-/* Opens dirfd/name to append, made if need be; a regular file or -errno. */
+/*
+ * Opens dirfd/name to append and read back, made if need be. -EINVAL when it
+ * is no regular file, -EPERM when it is another user's or has a second name.
+ */
 int pfr_file_append(int dirfd, const char *name);
 
 #endif

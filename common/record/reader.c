@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,13 @@ int pfr_reader_open(struct pfr_reader *reader, int fd)
         return -saved;
     }
     return 0;
+}
+
+int pfr_reader_open_text(struct pfr_reader *reader, const char *text, size_t length)
+{
+    memset(reader, 0, sizeof(*reader));
+    reader->file = fmemopen((void *)(uintptr_t)text, length, "r");
+    return reader->file ? 0 : -errno;
 }
 
 void pfr_reader_release(struct pfr_reader *reader)
@@ -49,16 +57,47 @@ struct json_object *pfr_object_parse(const char *text, size_t length)
     return object;
 }
 
+static bool make_room(struct pfr_reader *reader, size_t length)
+{
+    size_t size = reader->size ? 2 * reader->size : 4096;
+    char *line;
+
+    if (length < reader->size)
+        return true;
+    if (length >= PFR_LINE_MAX || !(line = realloc(reader->line, size)))
+        return false;
+    reader->line = line;
+    reader->size = size;
+    return true;
+}
+
+/*
+ * The length of a line with its newline, 0 at the end. Of a line that is too
+ * long nothing is kept: it may be as long as the disk, and -EMSGSIZE.
+ */
+static ssize_t next_line(struct pfr_reader *reader)
+{
+    bool fits = true;
+    size_t n = 0;
+    int c;
+
+    while ((c = getc_unlocked(reader->file)) != EOF) {
+        fits = fits && make_room(reader, n);
+        if (fits)
+            reader->line[n++] = (char)c;
+        if (c == '\n')
+            return fits ? (ssize_t)n : -EMSGSIZE;
+    }
+    reader->torn = n > 0 || !fits;
+    return 0;
+}
+
 int pfr_reader_next(struct pfr_reader *reader, struct json_object **object)
 {
     ssize_t n;
 
-    while ((n = getline(&reader->line, &reader->size, reader->file)) > 0) {
-        if (reader->line[n - 1] != '\n') {
-            reader->torn = true;
-            return 0;
-        }
-        if ((size_t)n <= PFR_LINE_MAX && (*object = pfr_object_parse(reader->line, (size_t)n)))
+    while ((n = next_line(reader)) != 0) {
+        if (n > 0 && (*object = pfr_object_parse(reader->line, (size_t)n)))
             return 1;
         reader->malformed++;
     }

@@ -10,6 +10,7 @@
 
 #include "common/record/json.h"
 
+/* A longer line is malformed. */
 #define PFR_LINE_MAX (16u << 20)
 
 struct pfr_reader {
@@ -22,6 +23,9 @@ struct pfr_reader {
 
 /* Takes the fd. 0 or -errno. */
 int pfr_reader_open(struct pfr_reader *reader, int fd);
+
+/* Reads a text, which must outlive it. 0 or -errno. */
+int pfr_reader_open_text(struct pfr_reader *reader, const char *text, size_t length);
 void pfr_reader_release(struct pfr_reader *reader);
 
 /* 1 and a new object (json_object_put it), 0 at the end, -errno. */

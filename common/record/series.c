@@ -6,16 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/cleanup.h"
 #include "common/base/fd.h"
 #include "common/base/hash.h"
 #include "common/base/log.h"
 #include "common/base/parse.h"
-#include "common/record/compact.h"
+#include "common/record/bound.h"
 #include "common/record/file.h"
 #include "common/record/summary.h"
 
-/* A failing disk is said once and counted; the run goes on (R57, R73). */
-static void note_error(struct pfr_series *series, int error)
+void pfr_series_note_error(struct pfr_series *series, int error)
 {
     series->errors++;
     if (series->told)
@@ -25,32 +25,34 @@ static void note_error(struct pfr_series *series, int error)
                 strerror(-error));
 }
 
-/* A whole line or none: what was written of it is taken back. */
-static void write_line(struct pfr_series *series, struct json_object *object)
+/*
+ * A whole line or none: what was written of it is taken back. The length that
+ * the file has grown by.
+ */
+static int64_t write_line(struct pfr_series *series, struct json_object *object)
 {
-    const char *text = pfr_json_line(object);
-    size_t length = strlen(text);
-    char *line;
-    int r;
+    PFR_AUTO_FREE char *line = NULL;
+    int length, r;
 
     if (series->fd < 0)
-        return;
-    line = malloc(length + 1);
-    if (!line) {
-        note_error(series, -ENOMEM);
-        return;
-    }
-    memcpy(line, text, length);
-    line[length] = '\n';
-    r = pfr_fd_write_all(series->fd, line, length + 1);
-    free(line);
+        return 0;
+    length = asprintf(&line, "%s\n", pfr_json_line(object));
+    r = length < 0 ? -ENOMEM : 0;
+    if (r == 0 && series->seal.bytes - series->seal.base + length > PFR_SERIES_MOST)
+        r = -EFBIG;
     if (r < 0) {
-        note_error(series, r);
-        if (ftruncate(series->fd, series->bytes) < 0)
-            note_error(series, -errno);
-        return;
+        pfr_series_note_error(series, r);
+        return 0;
     }
-    series->bytes += (int64_t)length + 1;
+    r = pfr_fd_write_all(series->fd, line, (size_t)length);
+    if (r == 0) {
+        pfr_seal_add(&series->seal, line, (size_t)length);
+        return length;
+    }
+    pfr_series_note_error(series, r);
+    if (ftruncate(series->fd, series->seal.bytes) < 0)
+        pfr_series_note_error(series, -errno);
+    return 0;
 }
 
 static struct json_object *line_of(const char *type, int64_t wall)
@@ -134,6 +136,8 @@ static void write_header(struct pfr_series *series)
 int pfr_series_open(struct pfr_series *series, const struct pfr_info *info, int dirfd,
                     const char *name)
 {
+    int r;
+
     memset(series, 0, sizeof(*series));
     series->info = info;
     series->dirfd = dirfd;
@@ -143,7 +147,13 @@ int pfr_series_open(struct pfr_series *series, const struct pfr_info *info, int 
     series->fd = dirfd < 0 ? -1 : pfr_file_append(dirfd, name);
     if (series->fd < 0)
         return dirfd < 0 ? -ENOTDIR : series->fd;
-    series->bytes = lseek(series->fd, 0, SEEK_END);
+    r = pfr_seal_begin(&series->seal, series->fd);
+    if (r == 0 && series->seal.base > PFR_SERIES_EARLIER)
+        r = -EFBIG;
+    if (r < 0) {
+        pfr_series_release(series);
+        return r;
+    }
     write_header(series);
     return series->told ? -EIO : 0;
 }
@@ -312,7 +322,7 @@ static void announce(struct pfr_series *series, const struct pfr_usage *usage, u
     const struct pfr_process *process = &usage->processes->slots[slot];
     struct pfr_announced *known, now = { process->start_ticks, 0 };
 
-    if (!process->cmd)
+    if (!process->cmd || !pfr_series_has_command_room(series, usage->to))
         return;
     now.cmd_hash = pfr_hash_text(process->cmd);
     if (slot >= series->announced_capacity) {
@@ -334,52 +344,7 @@ static void announce(struct pfr_series *series, const struct pfr_usage *usage, u
     pfr_json_add(object, "pid", json_object_new_int64(process->pid));
     pfr_json_add(object, "start_ticks", json_object_new_int64(process->start_ticks));
     pfr_json_add(object, "ps_cmd", pfr_json_text(process->cmd));
-    write_line(series, object);
-}
-
-int64_t pfr_series_room(const struct pfr_series *series, int64_t now)
-{
-    int64_t hours = (now - series->info->start) / (3600 * PFR_NS_PER_S) + 1;
-
-    return hours * PFR_SERIES_PER_HOUR < series->limit ? hours * PFR_SERIES_PER_HOUR
-                                                       : series->limit;
-}
-
-static int shorten(struct pfr_series *series)
-{
-    int r = pfr_series_compact(series->dirfd, series->name,
-                               (double)series->span / (double)PFR_NS_PER_S, 2 * series->info->top);
-
-    if (r < 0)
-        return r;
-    close(series->fd);
-    series->fd = pfr_file_append(series->dirfd, series->name);
-    series->bytes = series->fd < 0 ? 0 : lseek(series->fd, 0, SEEK_END);
-    /* Command lines that no row spoke of are gone from the file: say them again. */
-    if (series->announced)
-        memset(series->announced, 0, series->announced_capacity * sizeof(*series->announced));
-    return series->fd < 0 ? series->fd : 0;
-}
-
-/*
- * Past its room: to half of it, by merging up to the span that it takes. The
- * span grows with the logarithm of the run's length; sixteen doublings of ten
- * seconds are a week.
- */
-static void keep_bounded(struct pfr_series *series, int64_t now)
-{
-    int64_t most = pfr_series_room(series, now);
-    int r = 0;
-
-    if (series->fd < 0 || series->bytes < most)
-        return;
-    for (int i = 0; i < 16 && r == 0 && series->bytes > most / 2; i++) {
-        if (i > 0 || series->span == series->info->window)
-            series->span *= 2;
-        r = shorten(series);
-    }
-    if (r < 0)
-        note_error(series, r);
+    series->command_bytes += write_line(series, object);
 }
 
 void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage)
@@ -406,7 +371,7 @@ void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage)
         pfr_json_add(object, "commands", commands_json(series, usage));
     }
     write_line(series, object);
-    keep_bounded(series, usage->to);
+    pfr_series_bound(series, usage->to);
 }
 
 /* ---- events and the end ---- */

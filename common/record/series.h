@@ -1,6 +1,6 @@
 /*
  * The series: JSON Lines, append only, bounded. When the file passes its
- * limit, neighbouring windows in it are merged (compact.h); new ones are
+ * limit, neighbouring windows in it are merged (bound.h); new ones are
  * always of the length that was asked for, so what is recent is fine and on
  * disk.
  */
@@ -10,9 +10,14 @@
 #include "common/metric/window.h"
 #include "common/record/json.h"
 #include "common/record/schema.h"
+#include "common/record/seal.h"
 
 #define PFR_SERIES_PER_HOUR 1000000
 #define PFR_SERIES_LIMIT 4000000
+
+/* Nothing is written past this, whatever it is, nor after more of an earlier run. */
+#define PFR_SERIES_MOST (PFR_SERIES_LIMIT + PFR_SERIES_PER_HOUR)
+#define PFR_SERIES_EARLIER (4 * PFR_SERIES_LIMIT)
 
 struct pfr_announced {
     int64_t start_ticks;
@@ -24,7 +29,10 @@ struct pfr_series {
     int dirfd;
     char name[256];
     int fd; /* -1: nothing can be written */
-    int64_t bytes, limit;
+    struct pfr_seal seal; /* of what is in the file */
+    int64_t limit;
+    int64_t again;         /* not shortened before it has so many bytes ... */
+    int64_t command_bytes; /* ... of which command lines have these */
     int64_t span; /* nanoseconds up to which windows are merged by now */
     struct pfr_announced *announced; /* by slot: whose command is in the file */
     uint32_t announced_capacity;
@@ -48,6 +56,9 @@ void pfr_series_event(struct pfr_series *series, const char *event, int64_t wall
 
 /* What the file may hold by now: a megabyte for each hour begun, up to its limit. */
 int64_t pfr_series_room(const struct pfr_series *series, int64_t now);
+
+/* A failing disk is said once and counted; the run goes on (R57, R73). */
+void pfr_series_note_error(struct pfr_series *series, int error);
 
 void pfr_series_final(struct pfr_series *series, const struct pfr_snapshot *snapshot);
 

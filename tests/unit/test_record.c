@@ -217,7 +217,6 @@ static void links_are_not_followed(void **state)
     assert_holds(bench, "victim", "precious");
     assert_holds(bench, "n.json", "new");
     assert_int_equal(pfr_file_append(bench->dirfd, "n.jsonl"), -ELOOP);
-    assert_int_equal(pfr_series_compact(bench->dirfd, "n.jsonl", 20, 4), -ELOOP);
     assert_holds(bench, "victim", "precious");
     /* and one that points to nothing makes nothing */
     assert_int_equal(symlinkat("made", bench->dirfd, "dangling"), 0);
@@ -225,21 +224,31 @@ static void links_are_not_followed(void **state)
     assert_false(exists(bench, "made"));
 }
 
+/* A second name of another file, or another's file, is not written to. */
+static void only_our_own_is_appended_to(void **state)
+{
+    struct bench *bench = *state;
+
+    put(bench, "victim", "precious");
+    assert_int_equal(linkat(bench->dirfd, "victim", bench->dirfd, "n.jsonl", 0), 0);
+    assert_int_equal(pfr_file_append(bench->dirfd, "n.jsonl"), -EPERM);
+    if (geteuid() != 0)
+        return;
+    put(bench, "others", "precious");
+    assert_int_equal(fchownat(bench->dirfd, "others", 65534, 65534, 0), 0);
+    assert_int_equal(pfr_file_append(bench->dirfd, "others"), -EPERM);
+}
+
 static void fifos_do_not_hold_us(void **state)
 {
     struct bench *bench = *state;
     struct json_object *object;
-    int reader;
 
     no_hanging();
     assert_int_equal(mkfifoat(bench->dirfd, "n.jsonl", 0666), 0);
     assert_int_equal(mkfifoat(bench->dirfd, ".n.json.tmp", 0666), 0);
     assert_int_equal(mkfifoat(bench->dirfd, "n.json", 0666), 0);
-    assert_int_equal(pfr_file_append(bench->dirfd, "n.jsonl"), -ENXIO);
-    reader = openat(bench->dirfd, "n.jsonl", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     assert_int_equal(pfr_file_append(bench->dirfd, "n.jsonl"), -EINVAL);
-    close(reader);
-    assert_int_equal(pfr_series_compact(bench->dirfd, "n.jsonl", 20, 4), -EINVAL);
     object = pfr_summary_load(bench->dirfd, "n.json");
     assert_null(object);
     assert_int_equal(errno, EINVAL);
@@ -358,6 +367,30 @@ static void torn_line_loses_only_itself(void **state)
 }
 
 /* Counted and passed over, wherever it stands (R85, R86). */
+/* A line of any length costs no more memory than the longest that we read. */
+static void giant_lines_are_not_kept(void **state)
+{
+    struct bench *bench = *state;
+    struct pfr_reader reader;
+    struct json_object *object;
+    int fd;
+
+    put(bench, "s.jsonl", "{\"type\":\"a\"}\n");
+    fd = openat(bench->dirfd, "s.jsonl", O_RDWR | O_APPEND | O_CLOEXEC);
+    assert_int_equal(ftruncate(fd, 5 * (off_t)PFR_LINE_MAX), 0);
+    assert_int_equal(write(fd, "\n{\"type\":\"b\"}\n", 14), 14);
+    lseek(fd, 0, SEEK_SET);
+    assert_int_equal(pfr_reader_open(&reader, fd), 0);
+    assert_int_equal(pfr_reader_next(&reader, &object), 1);
+    json_object_put(object);
+    assert_int_equal(pfr_reader_next(&reader, &object), 1);
+    assert_string_equal(pfr_line_type(object), "b");
+    json_object_put(object);
+    assert_int_equal(reader.malformed, 1);
+    assert_true(reader.size <= PFR_LINE_MAX);
+    pfr_reader_release(&reader);
+}
+
 static void malformed_lines_are_counted(void **state)
 {
     static const char *const lines[] = {
@@ -571,6 +604,26 @@ static double sum_of(struct json_object *lines, const char *path, bool max)
     return sum;
 }
 
+/* The file's text, merged, in its place; as it was when that fails. */
+static int compact(struct bench *bench, const char *name, double span, uint32_t most)
+{
+    struct pfr_compaction how = { .span = span, .most_processes = most, .command_room = 1 << 20 };
+    struct pfr_new_file file;
+    struct pfr_seal seal;
+    char text[8192];
+    ssize_t n = pfr_file_read_text(bench->dirfd, name, text, sizeof(text));
+    int r;
+
+    assert_true(n > 0);
+    assert_int_equal(pfr_new_file_open(&file, bench->dirfd, name), 0);
+    assert_int_equal(pfr_seal_begin(&seal, file.fd), 0);
+    r = pfr_series_compact(&how, text, (size_t)n, file.fd, &seal);
+    if (r == 0)
+        return pfr_new_file_commit(&file);
+    pfr_new_file_abandon(&file);
+    return r;
+}
+
 static void compaction_halves_the_windows(void **state)
 {
     struct bench *bench = *state;
@@ -585,7 +638,7 @@ static void compaction_halves_the_windows(void **state)
         add_usage(text, sizeof(text), i, 41);
     put(bench, "s.jsonl", text);
     before = fixture_lines(bench->dir, "s.jsonl");
-    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 20, 8), 0);
+    assert_int_equal(compact(bench, "s.jsonl", 20, 8), 0);
     after = fixture_lines(bench->dir, "s.jsonl");
     assert_int_equal(fixture_count(before, "usage"), 9);
     assert_int_equal(fixture_count(after, "usage"), 5); /* the ninth had no neighbour */
@@ -605,6 +658,53 @@ static void compaction_halves_the_windows(void **state)
     json_object_put(after);
 }
 
+/* However many they are, and whoever wrote them: the time is not the square of them. */
+static void many_rows_merge_in_time(void **state)
+{
+    enum { ROWS = 100000 };
+    PFR_AUTO_JSON *header = parse(HEADER), *a = parse("{\"from\":0,\"to\":1}");
+    PFR_AUTO_JSON *b = parse("{\"from\":1,\"to\":2}");
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct json_object *rows = json_object_new_array();
+
+        for (int i = 0; i < ROWS; i++) {
+            char row[64];
+
+            snprintf(row, sizeof(row), "[%d,7,\"w\",%d]", i + k * ROWS / 2, i);
+            json_object_array_add(rows, parse(row));
+        }
+        pfr_json_add(k ? b : a, "processes", rows);
+    }
+    alarm(60); /* row by row it takes many minutes */
+    pfr_usage_merge(a, b, header, 3 * ROWS);
+    alarm(0);
+    assert_int_equal(json_object_array_length(fixture_json(a, "processes")), ROWS + ROWS / 2);
+}
+
+/* Command lines beyond their room are left out, windows are not. */
+static void commands_have_a_room(void **state)
+{
+    struct pfr_compaction how = { .span = 20, .most_processes = 8, .command_room = 100 };
+    struct bench *bench = *state;
+    char text[8192] = HEADER;
+    struct json_object *lines;
+    struct pfr_seal seal;
+    PFR_AUTO_FD fd = pfr_file_append(bench->dirfd, "s.jsonl");
+
+    for (int pid = 1; pid <= 6; pid++) {
+        add_process(text, sizeof(text), pid);
+        add_usage(text, sizeof(text), 3 * pid, pid);
+    }
+    assert_int_equal(pfr_seal_begin(&seal, fd), 0);
+    assert_int_equal(pfr_series_compact(&how, text, strlen(text), fd, &seal), 0);
+    lines = fixture_lines(bench->dir, "s.jsonl");
+    assert_true(fixture_count(lines, "process") > 0 && fixture_count(lines, "process") < 4);
+    assert_int_equal(fixture_count(lines, "usage"), 6);
+    json_object_put(lines);
+}
+
 /* That is what keeps the file of a step with many short processes small. */
 static void unmentioned_commands_are_dropped(void **state)
 {
@@ -618,7 +718,7 @@ static void unmentioned_commands_are_dropped(void **state)
     add_usage(text, sizeof(text), 1, 2);
     add_usage(text, sizeof(text), 2, 5);
     put(bench, "s.jsonl", text);
-    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 20, 8), 0);
+    assert_int_equal(compact(bench, "s.jsonl", 20, 8), 0);
     lines = fixture_lines(bench->dir, "s.jsonl");
     assert_int_equal(fixture_count(lines, "process"), 2);
     /* each before the first window that speaks of it */
@@ -648,7 +748,7 @@ static void runs_are_not_merged_with_each_other(void **state)
                      "\"measurements\":{\"ps_cpu_seconds_total\":0.5},\"processes\":"
                      "[[1,7,\"w\",0.25]]}\n");
     put(bench, "s.jsonl", text);
-    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 20, 8), 0);
+    assert_int_equal(compact(bench, "s.jsonl", 20, 8), 0);
     lines = fixture_lines(bench->dir, "s.jsonl");
     assert_int_equal(fixture_count(lines, "usage"), 3);
     assert_json_text(lines, "1.type", "usage");
@@ -673,7 +773,7 @@ static void compaction_reads_on(void **state)
     add_usage(text, sizeof(text), 1, 1);
     strcat(text, "{\"type\":\"from the future\",\"x\":[1,2]}\n{\"type\":\"usa");
     put(bench, "s.jsonl", text);
-    assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 20, 8), 0);
+    assert_int_equal(compact(bench, "s.jsonl", 20, 8), 0);
     lines = fixture_lines(bench->dir, "s.jsonl"); /* asserts: none malformed, none torn */
     assert_int_equal(fixture_count(lines, "from the future"), 1);
     assert_true(sum_of(lines, "measurements.ps_cpu_seconds_total", false) == 2.0);
@@ -704,7 +804,7 @@ static void strange_shapes_do_no_harm(void **state)
             snprintf(text + strlen(text), 2048, "%s\n%s\n", odd[i], odd[k]);
             add_usage(text, sizeof(text), 1, 41);
             put(bench, "s.jsonl", text);
-            assert_int_equal(pfr_series_compact(bench->dirfd, "s.jsonl", 20, 2), 0);
+            assert_int_equal(compact(bench, "s.jsonl", 20, 2), 0);
             json_object_put(fixture_lines(bench->dir, "s.jsonl"));
         }
     }
@@ -725,14 +825,13 @@ static void failed_compaction_leaves_the_old(void **state)
     small = limit;
     small.rlim_cur = 600;
     setrlimit(RLIMIT_FSIZE, &small);
-    r = pfr_series_compact(bench->dirfd, "s.jsonl", 20, 8);
+    r = compact(bench, "s.jsonl", 20, 8);
     setrlimit(RLIMIT_FSIZE, &limit);
     assert_true(r < 0);
     assert_int_equal(pfr_file_read_text(bench->dirfd, "s.jsonl", after, sizeof(after)),
                      strlen(text));
     assert_string_equal(after, text);
     assert_false(exists(bench, ".s.jsonl.tmp"));
-    assert_int_equal(pfr_series_compact(bench->dirfd, "missing.jsonl", 20, 8), -ENOENT);
 }
 
 int main(void)
@@ -747,12 +846,14 @@ int main(void)
         CASE(failed_replacement_leaves_the_old),
         CASE(leftovers_are_cleared),
         CASE(links_are_not_followed),
+        CASE(only_our_own_is_appended_to),
         CASE(fifos_do_not_hold_us),
         CASE(appending),
         CASE(directories_are_made),
         CASE(directories_that_are_not_are_refused),
         CASE(long_names_are_refused),
         CASE(torn_line_loses_only_itself),
+        CASE(giant_lines_are_not_kept),
         CASE(malformed_lines_are_counted),
         CASE(deep_nesting_is_malformed_not_fatal),
         CASE(unknown_types_and_keys_pass),
@@ -761,6 +862,8 @@ int main(void)
         cmocka_unit_test(merging_loses_no_peak_counter_or_tally),
         cmocka_unit_test(merging_keeps_the_largest),
         CASE(compaction_halves_the_windows),
+        cmocka_unit_test(many_rows_merge_in_time),
+        CASE(commands_have_a_room),
         CASE(unmentioned_commands_are_dropped),
         CASE(runs_are_not_merged_with_each_other),
         CASE(compaction_reads_on),

@@ -810,7 +810,7 @@ static void file_size_limit(void **state)
     start(bench, "v2-slurm", NULL);
     getrlimit(RLIMIT_FSIZE, &limit);
     small = limit;
-    small.rlim_cur = (rlim_t)bench->session->series.bytes + 700;
+    small.rlim_cur = (rlim_t)bench->session->series.seal.bytes + 700;
     setrlimit(RLIMIT_FSIZE, &small);
     for (int i = 0; i < 60; i++)
         tick(bench, NULL);
@@ -969,7 +969,7 @@ static void long_run_stays_bounded(void **state)
                       "step_0/user/task_0/cpu.stat", "usage_usec %d\n", 6200000 + i * 1000000);
         tick_after(bench, 10 * PFR_NS_PER_S);
         (void)size_of(bench->step, "n1.jsonl", &changed);
-        assert_true(bench->session->series.bytes <= limit);
+        assert_true(bench->session->series.seal.bytes <= limit);
     }
     finish(bench);
     read_series(bench);
@@ -999,7 +999,7 @@ static void long_run_without_processes(void **state)
     bench->session->series.limit = 20000;
     for (int i = 1; i <= 300; i++)
         tick_after(bench, 10 * PFR_NS_PER_S);
-    assert_true(bench->session->series.bytes <= 20000);
+    assert_true(bench->session->series.seal.bytes <= 20000);
     assert_true(bench->session->series.span > 10 * PFR_NS_PER_S);
     finish(bench);
     read_series(bench);

@@ -74,7 +74,7 @@ static bool write_event(struct pfr_session *session, const char *event, int64_t 
                         struct json_object *object)
 {
     struct pfr_marks *marks = &session->marks;
-    int64_t before = session->series.bytes, now = pfr_env_now(&session->env, CLOCK_MONOTONIC);
+    int64_t before = session->series.seal.bytes, now = pfr_env_now(&session->env, CLOCK_MONOTONIC);
 
     if (marks->bytes > pfr_series_room(&session->series, now) / 4) {
         json_object_put(object);
@@ -83,8 +83,8 @@ static bool write_event(struct pfr_session *session, const char *event, int64_t 
     }
     pfr_series_event(&session->series, event,
                      session->info.wall_start + stamp - session->info.start, stamp, object);
-    if (session->series.bytes > before)
-        marks->bytes += session->series.bytes - before;
+    if (session->series.seal.bytes > before)
+        marks->bytes += session->series.seal.bytes - before;
     return true;
 }
 

@@ -109,7 +109,7 @@ static void measure_self(struct pfr_session *session)
                 (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
     cost->max_rss = own_peak(session);
     cost->reads = pfr_fd_reads();
-    cost->series_bytes = session->series.bytes;
+    cost->series_bytes = session->series.seal.bytes;
     cost->series_span = session->series.span;
     cost->dropped_marks = session->marks.dropped;
     cost->hidden = trouble->hidden;
