@@ -48,7 +48,8 @@ is "... which is in each" "$(jq -r '[.job, .step, .node] | join(" ")' a.jsonl | 
 "$profres" export -f influx a >a.influx
 is "influx: a point for each window" "$(grep -c '^profres,' a.influx)" "$windows"
 ok "... each a measurement, tags, fields and nanoseconds" awk '
-    !/^profres(_event)?,job=[^ ]+,step=0,node=[^ ]+ .+ [0-9]{19}$/ { bad = 1; print "# " $0 } END { exit bad }' a.influx
+    !/^profres(_event)?,job=[^ ]+,step=0,node=[^ ]+ .+ [0-9]+$/ || length($NF) != 19 { bad = 1; print "# " $0 }
+    END { exit bad }' a.influx
 is "... bytes are integers, seconds are not" "$(grep -m 1 '^profres,' a.influx | grep -o 'ps_rss_total=[0-9]*i,' | wc -l):$(grep -c 'seconds=[0-9.]*i' a.influx)" 1:0
 like "... text is quoted" "$(grep 'event=phase_start' a.influx | head -n 1)" '*text="load, \\"quoted\\"" *'
 

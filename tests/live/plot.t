@@ -153,7 +153,7 @@ like "... with what to do" "$err" "*later version*newer profres*"
 
 # --- a series of a month, sampled far too often ---
 mkdir -p huge/0 && head -n 1 one/0/*.jsonl >huge/0/n.jsonl
-awk 'BEGIN { for (i = 0; i < 300000; i++) printf "{\"type\":\"usage\",\"from\":%d,\"to\":%d,\"measurements\":{\"ps_rss_total\":%d,\"proc_count\":%d}}\n",
+awk 'BEGIN { for (i = 0; i < 300000; i++) printf "{\"type\":\"usage\",\"from\":%d,\"to\":%d,\"measurements\":{\"ps_rss_total\":%.0f,\"proc_count\":%d}}\n",
     10 * i, 10 * i + 10, i == 123456 ? 7777777777 : 1000000000 + i % 1000, i % 7 }' >>huge/0/n.jsonl
 "$profres" plot -o huge.html huge
 is "a huge series is drawn" $? 0
