@@ -125,7 +125,7 @@ void pfr_client_end(const struct pfr_choice *choice)
     pfr_step_name(launched.step, step, sizeof(step));
     snprintf(path, sizeof(path), "%s/%s", place, step);
     snprintf(nodes, sizeof(nodes), "%u", count);
-    snprintf(wait, sizeof(wait), "%d", PFR_PATIENCE_FILES_MS);
+    snprintf(wait, sizeof(wait), "%d", pfr_patience_files(choice->patience_ms));
     child = fork();
     if (child == 0) {
         dup2(2, 1); /* lint: cloexec: the summary goes to stderr */

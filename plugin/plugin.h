@@ -21,8 +21,19 @@
  * kept in any case.
  */
 #define PFR_PATIENCE_MS 85
-#define PFR_PATIENCE_FILES_MS 20 /* of which srun may wait for the files */
-#define PFR_PATIENCE_END_MS 20   /* of which the last task's end is sure */
+#define PFR_PATIENCE_MAX_MS 10000
+
+/* Of the whole patience, what srun may wait for the files. */
+static inline int pfr_patience_files(int patience_ms)
+{
+    return patience_ms * 20 / PFR_PATIENCE_MS;
+}
+
+/* ... and what is kept for the end of the last task. */
+static inline int pfr_patience_end(int patience_ms)
+{
+    return patience_ms * 20 / PFR_PATIENCE_MS;
+}
 
 /* What plugstack.conf, the environment and the command line came to. */
 struct pfr_choice {
@@ -30,6 +41,7 @@ struct pfr_choice {
     bool wanted;          /* by default, by the environment or by the option */
     bool given;           /* by the option: the environment is not looked at */
     int64_t least_interval;
+    int patience_ms; /* PFR_PATIENCE_MS, or the site's own */
     char sampler[512], profres[512]; /* programs */
 };
 

@@ -11,6 +11,7 @@
 
 #include <slurm/spank.h>
 
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/mark.h"
 #include "common/base/parse.h"
@@ -40,6 +41,16 @@ static bool take_path(char *to, size_t size, const char *value)
     return value[0] == '/' && (size_t)snprintf(to, size, "%s", value) < size;
 }
 
+static bool take_patience(const char *value)
+{
+    int64_t ns;
+
+    if (!pfr_parse_duration(value, &ns) || ns < 1000000 || ns > PFR_PATIENCE_MAX_MS * 1000000LL)
+        return false;
+    choice.patience_ms = (int)(ns / 1000000);
+    return true;
+}
+
 /* Words of the site's own; all others are those of SPEC, as defaults. */
 static bool take_site_word(const char *word)
 {
@@ -49,6 +60,8 @@ static bool take_site_word(const char *word)
         return !(choice.wanted = false);
     if (strncmp(word, "min_interval=", 13) == 0)
         return pfr_parse_duration(word + 13, &choice.least_interval);
+    if (strncmp(word, "patience=", 9) == 0)
+        return take_patience(word + 9);
     if (strncmp(word, "sampler=", 8) == 0)
         return take_path(choice.sampler, sizeof(choice.sampler), word + 8);
     if (strncmp(word, "profres=", 8) == 0)
@@ -63,6 +76,7 @@ static void take_site_words(int ac, char **av)
     pfr_spec_default(&choice.spec);
     choice.wanted = choice.given = false;
     choice.least_interval = 0;
+    choice.patience_ms = PFR_PATIENCE_MS;
     snprintf(choice.sampler, sizeof(choice.sampler), "%s/profres-sampler", PFR_LIBEXECDIR);
     snprintf(choice.profres, sizeof(choice.profres), "%s/profres", PFR_BINDIR);
     for (int i = 0; i < ac; i++)
@@ -144,6 +158,17 @@ static void settle_choice(void)
 
 /* ---- hooks ---- */
 
+static int64_t hooks_ns; /* what the hooks of a step have taken until now */
+
+static void add_time(const int64_t *begin)
+{
+    hooks_ns += pfr_clock_ns(CLOCK_MONOTONIC) - *begin;
+}
+
+/* At the start of a hook: the time until its end is counted. */
+#define COUNT_TIME \
+    __attribute__((cleanup(add_time), unused)) const int64_t begin = pfr_clock_ns(CLOCK_MONOTONIC)
+
 EXPORT int slurm_spank_init(spank_t sp, int ac, char **av)
 {
     static struct spank_option option = {
@@ -166,6 +191,7 @@ EXPORT int slurm_spank_init(spank_t sp, int ac, char **av)
 
 EXPORT int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 {
+    COUNT_TIME;
     spank_context_t context = spank_context();
     char value[PFR_SPEC_SIZE] = "";
 
@@ -196,6 +222,7 @@ EXPORT int slurm_spank_local_user_init(spank_t sp, int ac, char **av)
 
 EXPORT int slurm_spank_user_init(spank_t sp, int ac, char **av)
 {
+    COUNT_TIME;
     (void)ac;
     (void)av;
     spank_unsetenv(sp, PFR_MARK_VARIABLE); /* of the step around this one */
@@ -206,6 +233,7 @@ EXPORT int slurm_spank_user_init(spank_t sp, int ac, char **av)
 
 EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
+    COUNT_TIME;
     (void)ac;
     (void)av;
     if (choice.wanted)
@@ -215,6 +243,7 @@ EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 
 EXPORT int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
 {
+    COUNT_TIME;
     (void)ac;
     (void)av;
     if (choice.wanted)
@@ -224,6 +253,7 @@ EXPORT int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
 
 EXPORT int slurm_spank_task_exit(spank_t sp, int ac, char **av)
 {
+    COUNT_TIME;
     (void)ac;
     (void)av;
     if (choice.wanted)
@@ -238,9 +268,12 @@ EXPORT int slurm_spank_exit(spank_t sp, int ac, char **av)
     (void)sp;
     (void)ac;
     (void)av;
-    if (context == S_CTX_REMOTE)
+    if (context == S_CTX_REMOTE) {
         pfr_step_end();
-    else if (context == S_CTX_LOCAL && choice.wanted)
+        if (choice.wanted)
+            pfr_info("the hooks of this step took %lld us", (long long)hooks_ns / 1000);
+    } else if (context == S_CTX_LOCAL && choice.wanted) {
         pfr_client_end(&choice);
+    }
     return 0;
 }

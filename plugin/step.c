@@ -140,7 +140,7 @@ static int patience_of(const struct pfr_choice *choice)
 {
     bool files = step.job.step != PFR_STEP_BATCH && !choice->spec.quiet;
 
-    return PFR_PATIENCE_MS - (files ? PFR_PATIENCE_FILES_MS : 0);
+    return choice->patience_ms - (files ? pfr_patience_files(choice->patience_ms) : 0);
 }
 
 void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
@@ -272,7 +272,6 @@ void pfr_step_task(spank_t sp, const struct pfr_choice *choice)
     uint32_t rank = item_u32(sp, S_TASK_GLOBAL_ID, step.started);
     pid_t pid;
 
-    (void)choice;
     if (step.trouble[0] || spank_get_item(sp, S_TASK_PID, &pid) != ESPANK_SUCCESS)
         return;
     if (step.started == 0) {
@@ -284,7 +283,7 @@ void pfr_step_task(spank_t sp, const struct pfr_choice *choice)
     pfr_notice_start(&step.talk, pid, rank);
     if (step.started == step.tasks) {
         pfr_talk_tell(&step.talk, "go");
-        pfr_talk_hear(&step.talk, "ready", PFR_PATIENCE_END_MS);
+        pfr_talk_hear(&step.talk, "ready", pfr_patience_end(choice->patience_ms));
     }
 }
 
@@ -334,7 +333,7 @@ void pfr_step_task_exit(spank_t sp, const struct pfr_choice *choice)
     pfr_notice_exit(&step.talk, pid, status);
     snprintf(done, sizeof(done), "done %d", (int)pid);
     if (!last || !brief)
-        pfr_talk_hear(&step.talk, done, last ? 0 : PFR_PATIENCE_END_MS);
+        pfr_talk_hear(&step.talk, done, last ? 0 : pfr_patience_end(choice->patience_ms));
     if (!last)
         return;
     pfr_talk_tell(&step.talk, "end");

@@ -15,22 +15,46 @@ unmount() {
 }
 trap 'unmount; lab_finish' EXIT
 
-start KillWait=1
+start KillWait=1 debug=verbose
 
-# run NAME COMMAND...: a step with files in NAME, that ends with status 3: in
-# time, and cleanly. (3 points; output in out and err)
+# The promise is that our hooks hold a step for less than 100 ms, whatever the sampler
+# does. On a busy machine each wake-up comes late; bench/slurm.sh measures the promise
+# there as a median. A slow guest waits as long as its patience= allows.
+bound() {
+    local load
+    read -r load _ </proc/loadavg
+    if [ "$lab_patience" -gt 1 ]; then
+        echo $((2 * patience_ms))
+    elif [ "${load%.*}" -lt "$(nproc)" ]; then
+        echo 100
+    else
+        echo 250
+    fi
+}
+
+# hooks: how long the hooks of the last step took, in ms, as the plugin counts it
+hooks() {
+    sed -n 's/.*the hooks of this step took \([0-9]*\) us.*/\1/p' "$lab_dir/log/slurmd.${lab_nodes[0]}" |
+        tail -n +$((counted + 1))
+}
+counted=0
+
+# run NAME COMMAND...: a step with files in NAME, that ends with status 3: held by us
+# no longer than promised, and cleanly. (3 points; output in out and err)
 run() {
-    local name=$1 begin took
+    local name=$1 took
     shift
-    begin=$(lab_clock)
     lab_srun --profile-res="dir=$name" "$@" >out 2>err
     status=$?
-    took=$(($(lab_clock) - begin))
-    echo "# $name: $took ms, without the plugin $without ms"
     is "$name: the step's status is its own" $status 3
-    ok "... srun ends in time" test $took -lt $((without + 3000 * lab_patience))
+    lab_until 5 has_hooks
+    took=$(hooks)
+    counted=$((counted + $(wc -w <<<"$took")))
+    ok "... the hooks hold it for less than $(bound) ms: $took us" \
+        test "${took:-99999999}" -lt "$(bound)000"
     untouched
 }
+has_hooks() { [ -n "$(hooks)" ]; }
 
 # untouched: nothing of a step is left (1 point)
 untouched() {
@@ -38,14 +62,8 @@ untouched() {
     is "... nothing is left" "$?:$lab_why:$(samplers):$(find "$lab_home" -name '.*.tmp')" "0:::"
 }
 
-# What a step of the same kind takes without the plugin.
-begin=$(lab_clock)
-lab_srun sh -c 'sleep 0.3; exit 3' 2>err
-without=$(($(lab_clock) - begin))
-begin=$(lab_clock)
-lab_srun --profile-res=dir=good sh -c 'sleep 0.3; exit 3' 2>err
-echo "# a good one: $(($(lab_clock) - begin)) ms, without the plugin $without ms"
 step=(sh -c 'sleep 0.3; exit 3')
+run good "${step[@]}"
 
 # --- no sampler, or one that does not work ---
 use_plugin sampler="$lab_dir/bin/none"
@@ -135,11 +153,11 @@ unmount
 # --- files ---
 mkdir "$lab_home/roots"
 run roots "${step[@]}"
-told "a directory of another user: the user is told" \
+like "a directory of another user: the user is told" "$(cat err)" \
     "*profile-res: cannot make $lab_home/roots/0: Permission denied; measuring without files*"
 is "... nothing is put there" "$(ls "$lab_home/roots")" ""
 run /proc/none/at/all "${step[@]}"
-told "... one that cannot be" "*profile-res: cannot make /proc/none*"
+like "... one that cannot be" "$(cat err)" "*profile-res: cannot make /proc/none*"
 echo content >"$lab_home/file"
 run file "${step[@]}"
 is "... a file in its place is not touched" "$(cat "$lab_home/file")" content
@@ -147,11 +165,11 @@ is "... a file in its place is not touched" "$(cat "$lab_home/file")" content
 lab_as_user mkdir target linked
 lab_as_user ln -s target planted
 run planted "${step[@]}"
-told "... the user is told" "*profile-res: cannot make $lab_home/planted/0: *; measuring without files*"
+like "... the user is told" "$(cat err)" "*profile-res: cannot make $lab_home/planted/0: *; measuring without files*"
 lab_as_user ln -s ../target linked/0
 run linked "${step[@]}"
 is "a symbolic link as the directory of job or step is not followed" "$(ls "$lab_home/target")" ""
-told "... the user is told" "*profile-res: cannot make $lab_home/linked/0: *; measuring without files*"
+like "... the user is told" "$(cat err)" "*profile-res: cannot make $lab_home/linked/0: *; measuring without files*"
 lab_as_user mkdir -p names/0 fifo/0
 echo content >"$lab_home/target/victim"
 chown nobody "$lab_home/target/victim"
@@ -168,7 +186,7 @@ done
 run fifo "${step[@]}"
 is "a FIFO in a file's place holds nobody" "$(stat -c %F "$lab_home/fifo/0/$node.json"{,l} | tr '\n' ' ')" \
     "regular file fifo "
-told "... the user is told" "*profile-res: cannot write $node.jsonl: *"
+like "... the user is told" "$(cat err)" "*profile-res: cannot write $node.jsonl: *"
 
 # full from the start, and full before the end
 mkdir "$lab_home/full" "$lab_home/fuller"
@@ -177,7 +195,7 @@ if mount -t tmpfs -o size=4k,mode=1777 none "$lab_home/full" 2>err &&
     mount -t tmpfs -o size=16k,mode=1777 none "$lab_home/fuller" 2>err; then
     mounted+=("$lab_home/fuller")
     run full "${step[@]}"
-    told "... the user is told" "*profile-res: cannot write *: No space left on device*"
+    like "... the user is told" "$(cat err)" "*profile-res: cannot write *: No space left on device*"
     run fuller "${step[@]}"
     unmount
 else
