@@ -9,7 +9,7 @@ if ! lab_available || ! lab_needs_v1; then
     echo "1..0 # SKIP $lab_why; packages: $(lab_packages)"
     exit 0
 fi
-plan 65
+plan 66
 cd "$work" || exit 1
 
 # start ARG...: or there is nothing more to see
@@ -79,6 +79,12 @@ lab_wait_job "$job"
 is "... until its user cancels it" "$(lab_job "$job" JobState)" CANCELLED
 ok "the node is idle, no job has a cgroup" lab_wait_idle
 user=$lab_mount/freezer/slurm_${lab_nodes[0]}/uid_65534
+mkdir -p "$user/job_77"
+lab_repeat=(mkdir -p "$user/job_77")
+lab_patience=1 lab_wait_idle 0 >out
+is "what the same step leaves again is a leak of ours" $? 1
+rmdir "$user/job_77"
+lab_repeat=(lab_as_user srun true)
 mkdir -p "$user/job_77"
 ok "what Slurm itself may leave is forgiven" lab_wait_idle 0
 mkdir -p "$user/job_78"
