@@ -8,14 +8,16 @@ FNR == 1 {
     printf "\nconst char *const %s[] = {\n", NAME
 }
 
-# Joined, not gsub(): awks differ in how many backslashes a replacement takes.
+# Not by gsub: how many backslashes of its replacement remain differs between awks.
+function escaped(text,    done, at)
 {
-    count = split($0, part, /\\/)
-    line = part[1]
-    for (i = 2; i <= count; i++)
-        line = line "\\\\" part[i]
-    gsub(/"/, "\\\"", line)
-    printf "    \"%s\\n\",\n", line
+    while ((at = match(text, /[\\"]/)) > 0) {
+        done = done substr(text, 1, at - 1) "\\" substr(text, at, 1)
+        text = substr(text, at + 1)
+    }
+    return done text
 }
+
+{ printf "    \"%s\\n\",\n", escaped($0) }
 
 END { print "    0\n};" }
