@@ -11,6 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef HAVE_LIBCGROUP
+#include <libcgroup.h>
+#endif
+
 #include "common/base/cleanup.h"
 #include "common/base/fd.h"
 
@@ -23,42 +27,116 @@
  */
 static const enum pfr_controller accounting[] = { PFR_MEMORY, PFR_CPUACCT, PFR_PIDS, PFR_BLKIO };
 
-/* ---- v1, through libcgroup ---- */
-
-static struct cgroup *make_v1(const char *own, enum pfr_controller controller)
+/* The directory of the cgroup in a hierarchy of v1. */
+static void v1_dir(const struct pfr_cage *cage, enum pfr_controller controller,
+                   char dir[static PFR_CGPATH_SIZE + 32])
 {
+    snprintf(dir, PFR_CGPATH_SIZE + 32, "%s/profres-%d", cage->own.dirs[controller].dir,
+             (int)getpid());
+}
+
+/* ---- v1, with libcgroup ---- */
+
+#ifdef HAVE_LIBCGROUP
+static bool lib_begin(void)
+{
+    return cgroup_init() == 0;
+}
+
+static struct cgroup *lib_group(const struct pfr_cage *cage, enum pfr_controller controller)
+{
+    const char *own = cage->own.dirs[controller].path;
     char name[PFR_CGPATH_SIZE + 32];
     struct cgroup *group;
 
     snprintf(name, sizeof(name), "%s/profres-%d", strcmp(own, "/") == 0 ? "" : own, (int)getpid());
     group = cgroup_new_cgroup(name + 1); /* libcgroup's names have no leading slash */
-    if (!group)
-        return NULL;
-    if (!cgroup_add_controller(group, pfr_controller_name(controller)) ||
-        cgroup_create_cgroup(group, 1) != 0)
+    if (group && !cgroup_add_controller(group, pfr_controller_name(controller)))
         cgroup_free(&group);
     return group;
+}
+
+static bool lib_make(const struct pfr_cage *cage, enum pfr_controller controller)
+{
+    struct cgroup *group = lib_group(cage, controller);
+    bool made = group && cgroup_create_cgroup(group, 1) == 0;
+
+    if (group)
+        cgroup_free(&group);
+    return made;
+}
+
+static int lib_enter(const struct pfr_cage *cage, enum pfr_controller controller, pid_t pid)
+{
+    struct cgroup *group = lib_group(cage, controller);
+    bool done = group && cgroup_attach_task_pid(group, pid) == 0;
+
+    if (group)
+        cgroup_free(&group);
+    return done ? 0 : -EACCES;
+}
+
+static void lib_remove(const struct pfr_cage *cage, enum pfr_controller controller)
+{
+    struct cgroup *group = lib_group(cage, controller);
+
+    if (group) {
+        cgroup_delete_cgroup_ext(group, CGFLAG_DELETE_RECURSIVE);
+        cgroup_free(&group);
+    }
+}
+#else
+static bool lib_begin(void)
+{
+    return false;
+}
+
+static bool lib_make(const struct pfr_cage *cage, enum pfr_controller controller)
+{
+    return cage && controller && false;
+}
+
+static int lib_enter(const struct pfr_cage *cage, enum pfr_controller controller, pid_t pid)
+{
+    return cage && controller && pid ? -ENOSYS : -EINVAL;
+}
+
+static void lib_remove(const struct pfr_cage *cage, enum pfr_controller controller)
+{
+    (void)cage;
+    (void)controller;
+}
+#endif
+
+/* ---- v1, either way ---- */
+
+static bool make_v1(const struct pfr_cage *cage, enum pfr_controller controller)
+{
+    char dir[PFR_CGPATH_SIZE + 32];
+
+    if (!cage->by_hand)
+        return lib_make(cage, controller);
+    v1_dir(cage, controller, dir);
+    return mkdir(dir, 0755) == 0;
 }
 
 static int make_all_v1(struct pfr_cage *cage)
 {
     int made = 0;
 
-    if (cgroup_init() != 0)
-        return 0;
     for (size_t i = 0; i < PFR_COUNT(accounting); i++) {
         const struct pfr_cgdir *own = &cage->own.dirs[accounting[i]];
 
         /* libcgroup prints an error of its own where it may not write */
         if (!own->dir[0] || access(own->dir, W_OK) < 0)
             continue;
-        cage->v1[accounting[i]] = make_v1(own->path, accounting[i]);
-        made += cage->v1[accounting[i]] != NULL;
+        cage->v1[accounting[i]] = make_v1(cage, accounting[i]);
+        made += cage->v1[accounting[i]];
     }
     return made;
 }
 
-/* ---- v2, by hand: libcgroup would switch on controllers in every ancestor ---- */
+/* ---- v2, always by hand: libcgroup would switch on controllers in every ancestor ---- */
 
 static void read_in(const char *dir, const char *file, char *text, size_t size)
 {
@@ -138,9 +216,10 @@ static int make_v2(struct pfr_cage *cage)
     return 0;
 }
 
-int pfr_cage_make(struct pfr_cage *cage, const struct pfr_env *env)
+int pfr_cage_make(struct pfr_cage *cage, const struct pfr_env *env, bool by_hand)
 {
     memset(cage, 0, sizeof(*cage));
+    cage->by_hand = by_hand || !lib_begin();
     if (pfr_cgtarget_resolve(env, getpid(), getpid(), PFR_LEVEL_OWN, &cage->own) < 0)
         return 0;
     return make_all_v1(cage) + make_v2(cage);
@@ -159,16 +238,24 @@ static int write_pid(const char *dir, pid_t pid)
     return pfr_fd_write_all(fd, text, (size_t)snprintf(text, sizeof(text), "%d", (int)pid));
 }
 
+static int enter_v1(const struct pfr_cage *cage, enum pfr_controller controller, pid_t pid)
+{
+    char dir[PFR_CGPATH_SIZE + 32];
+
+    if (!cage->by_hand)
+        return lib_enter(cage, controller, pid);
+    v1_dir(cage, controller, dir);
+    return write_pid(dir, pid);
+}
+
 int pfr_cage_enter(struct pfr_cage *cage, pid_t pid)
 {
-    int r;
+    int r = cage->v2[0] ? write_pid(cage->v2, pid) : 0;
 
-    if (cage->v2[0] && (r = write_pid(cage->v2, pid)) < 0)
-        return r;
-    for (int i = 0; i < PFR_CONTROLLER_COUNT; i++)
-        if (cage->v1[i] && cgroup_attach_task_pid(cage->v1[i], pid) != 0)
-            return -EACCES;
-    return 0;
+    for (int i = 0; i < PFR_CONTROLLER_COUNT && r == 0; i++)
+        if (cage->v1[i])
+            r = enter_v1(cage, (enum pfr_controller)i, pid);
+    return r;
 }
 
 /* ---- removal ---- */
@@ -185,7 +272,7 @@ static void move_processes(const char *from, const char *to)
 }
 
 /* The command may have made cgroups of its own below. True when it is gone. */
-static bool remove_v2(const char *path, const char *home)
+static bool remove_by_hand(const char *path, const char *home)
 {
     PFR_AUTO_DIR *dir = opendir(path);
     struct dirent *entry;
@@ -195,7 +282,7 @@ static bool remove_v2(const char *path, const char *home)
 
         if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
             (size_t)snprintf(child, sizeof(child), "%s/%s", path, entry->d_name) < sizeof(child))
-            remove_v2(child, home);
+            remove_by_hand(child, home);
     }
     move_processes(path, home);
     return rmdir(path) == 0 || errno == ENOENT;
@@ -203,29 +290,27 @@ static bool remove_v2(const char *path, const char *home)
 
 static bool remove_v1(const struct pfr_cage *cage, enum pfr_controller controller)
 {
-    char path[PFR_CGPATH_SIZE + 32];
+    char dir[PFR_CGPATH_SIZE + 32];
 
-    cgroup_delete_cgroup_ext(cage->v1[controller], CGFLAG_DELETE_RECURSIVE);
-    snprintf(path, sizeof(path), "%s/profres-%d", cage->own.dirs[controller].dir, (int)getpid());
-    return access(path, F_OK) < 0;
+    v1_dir(cage, controller, dir);
+    if (cage->by_hand)
+        return remove_by_hand(dir, cage->own.dirs[controller].dir);
+    lib_remove(cage, controller);
+    return access(dir, F_OK) < 0;
 }
 
 /* True when nothing is left. */
 static bool remove_all(struct pfr_cage *cage)
 {
-    bool gone = true;
+    bool left = false;
 
     for (int i = 0; i < PFR_CONTROLLER_COUNT; i++) {
-        if (!cage->v1[i])
-            continue;
-        if (remove_v1(cage, (enum pfr_controller)i))
-            cgroup_free(&cage->v1[i]);
-        else
-            gone = false;
+        cage->v1[i] = cage->v1[i] && !remove_v1(cage, (enum pfr_controller)i);
+        left |= cage->v1[i];
     }
-    if (cage->v2[0] && remove_v2(cage->v2, cage->own.dirs[PFR_UNIFIED].dir))
+    if (cage->v2[0] && remove_by_hand(cage->v2, cage->own.dirs[PFR_UNIFIED].dir))
         cage->v2[0] = '\0';
-    return gone && !cage->v2[0];
+    return !left && !cage->v2[0];
 }
 
 /*

@@ -6,18 +6,22 @@
 #ifndef PFR_PROFRES_CAGE_H
 #define PFR_PROFRES_CAGE_H
 
-#include <libcgroup.h>
+#include <stdbool.h>
 
 #include "common/collect/cgpath.h"
 
 struct pfr_cage {
-    struct cgroup *v1[PFR_CONTROLLER_COUNT]; /* NULL: not made */
-    char v2[PFR_CGPATH_SIZE + 64];           /* "": not made */
-    struct pfr_cgtarget own;                 /* where we are */
+    bool by_hand;                  /* on v1, too: libcgroup is not used */
+    bool v1[PFR_CONTROLLER_COUNT]; /* in which hierarchies it was made */
+    char v2[PFR_CGPATH_SIZE + 64]; /* "": not made */
+    struct pfr_cgtarget own;       /* where we are */
 };
 
-/* Makes what it can. The number of hierarchies, 0 when there is none to be had. */
-int pfr_cage_make(struct pfr_cage *cage, const struct pfr_env *env);
+/*
+ * Makes what it can; on v1 with libcgroup, or without it where it was not built in, does
+ * not work or is not wanted (by_hand). The number of hierarchies, 0 when there is none.
+ */
+int pfr_cage_make(struct pfr_cage *cage, const struct pfr_env *env, bool by_hand);
 
 /* Puts a process in. 0, or -errno and then it is in none of them for sure. */
 int pfr_cage_enter(struct pfr_cage *cage, pid_t pid);

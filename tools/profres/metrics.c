@@ -57,7 +57,7 @@ static void probe_here(struct pfr_availability *have)
     pid_t child;
 
     pfr_env_init(&env, "");
-    pfr_cage_make(&cage, &env);
+    pfr_cage_make(&cage, &env, false);
     child = fork();
     if (child == 0) {
         pause();

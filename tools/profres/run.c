@@ -532,7 +532,7 @@ static void prepare(struct run *run)
     run->node[strcspn(run->node, "./")] = '\0';
     name_mark(run);
     pfr_env_init(&run->env, "");
-    run->caged = pfr_cage_make(&run->cage, &run->env) > 0;
+    run->caged = pfr_cage_make(&run->cage, &run->env, false) > 0;
 }
 
 /* Before anything is forked: what is sent to us from now on is passed on later. */
