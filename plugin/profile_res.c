@@ -15,6 +15,7 @@
 #include "common/base/log.h"
 #include "common/base/mark.h"
 #include "common/base/parse.h"
+#include "common/base/safe.h"
 #include "plugin/plugin.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -99,7 +100,9 @@ static const char *given_text(const char *optarg)
  */
 static int refuse(const char *where, const char *error, bool remote)
 {
-    slurm_error("%s: %s", where, error);
+    char safe[1024];
+
+    slurm_error("%s: %s", where, pfr_safe_message(error, safe, sizeof(safe)));
     if (!remote)
         exit(EXIT_FAILURE);
     return 0;

@@ -14,6 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/control.h"
 #include "common/base/log.h"
+#include "common/base/safe.h"
 
 /*
  * With ContainSpank some hooks run in a child that shares our memory but not
@@ -35,13 +36,15 @@ bool pfr_talk_goes_on(const struct pfr_talk *talk)
 
 static void heed(struct pfr_talk *talk, const char *text)
 {
+    char safe[4096];
+
     if (strncmp(text, "warn ", 5) == 0) {
         pfr_warning("%s", text + 5);
     } else if (strncmp(text, "refuse ", 7) == 0) {
         pfr_warning("%s; the step is not measured", text + 7);
         pfr_talk_end(talk);
     } else if (strncmp(text, "say ", 4) == 0) {
-        slurm_spank_log("%s", text + 4);
+        slurm_spank_log("%s", pfr_safe_message(text + 4, safe, sizeof(safe)));
     }
 }
 

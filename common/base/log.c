@@ -1,8 +1,12 @@
 #include "common/base/log.h"
 
 #include <errno.h>
-#include <stdarg.h>
+#include <limits.h>
 #include <stdio.h>
+
+#include "common/base/safe.h"
+
+#define TEXT_SIZE (PATH_MAX + 512) /* a path, and what is the matter with it */
 
 static void log_to_stderr(enum pfr_log_level level, const char *text, void *arg)
 {
@@ -20,17 +24,23 @@ void pfr_log_set(pfr_log_fn fn, void *arg)
     log_arg = arg;
 }
 
-void pfr_log(enum pfr_log_level level, const char *format, ...)
+void pfr_logv(enum pfr_log_level level, const char *format, va_list ap)
 {
     int saved = errno;
-    char text[1024];
-    va_list ap;
+    char text[TEXT_SIZE], safe[TEXT_SIZE];
 
     if (!log_fn)
         return;
-    va_start(ap, format);
     vsnprintf(text, sizeof(text), format, ap);
-    va_end(ap);
-    log_fn(level, text, log_arg);
+    log_fn(level, pfr_safe_message(text, safe, sizeof(safe)), log_arg);
     errno = saved;
+}
+
+void pfr_log(enum pfr_log_level level, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    pfr_logv(level, format, ap);
+    va_end(ap);
 }

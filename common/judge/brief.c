@@ -1,7 +1,9 @@
 #include "common/judge/brief.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "common/base/safe.h"
 #include "common/judge/text.h"
 #include "common/judge/verdict.h"
 
@@ -139,6 +141,8 @@ static void print_verdict(FILE *out, const struct pfr_facts *facts, int64_t now)
 
 void pfr_brief_print(FILE *out, const struct pfr_facts *facts, const char *files, int64_t now)
 {
+    char safe[PATH_MAX];
+
     fprintf(out, "profres: %s", facts->job);
     if (pfr_known(facts->job_id))
         fprintf(out, ".%s", facts->step);
@@ -156,5 +160,5 @@ void pfr_brief_print(FILE *out, const struct pfr_facts *facts, const char *files
                 (long long)facts->samples,
                 pfr_known(facts->sampler_cpu) ? (double)facts->sampler_cpu / 1e9 : 0.0);
     if (files)
-        fprintf(out, "  files       %s\n", files);
+        fprintf(out, "  files       %s\n", pfr_safe_text(files, safe, sizeof(safe)));
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/safe.h"
 #include "common/judge/text.h"
 #include "common/judge/verdict.h"
 
@@ -16,13 +17,15 @@ struct voices {
 __attribute__((format(printf, 2, 3)))
 static void say(struct pfr_said *said, const char *format, ...)
 {
+    char text[PFR_SAY_SIZE];
     va_list args;
 
     if (said->count == PFR_SAY_MAX)
         return;
     va_start(args, format);
-    vsnprintf(said->line[said->count], PFR_SAY_SIZE, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    pfr_safe_message(text, said->line[said->count], PFR_SAY_SIZE);
     if (said->line[said->count][0]) /* an absent part leaves no empty line (R61) */
         said->count++;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/safe.h"
 
 /* ---- names ---- */
 
@@ -73,9 +74,10 @@ static void put_label(FILE *out, const char *name, struct json_object *value, bo
 {
     const char *text = json_object_is_type(value, json_type_string) ? json_object_get_string(value)
                                                                     : "";
+    char safe[512];
 
     fprintf(out, "%s%s=\"", first ? "" : ",", name);
-    put_escaped(out, text, true);
+    put_escaped(out, pfr_safe_message(text, safe, sizeof(safe)), true);
     fputc('"', out);
 }
 

@@ -1,4 +1,5 @@
 /* Strings of JSON, decoded so that they can be shown. */
+#include "common/base/safe.h"
 #include "common/record/scan.h"
 
 static bool hex4(const char *p, const char *end, uint32_t *code)
@@ -73,7 +74,7 @@ static uint32_t plain(const char **p, const char *end)
 /* Bytes of one character in UTF-8. */
 static size_t encode(uint32_t code, char out[4])
 {
-    if (code < 0x20 || (code >= 0x7f && code < 0xa0)) /* controls, also C1: ESC [ and CSI */
+    if (pfr_safe_is_harmful(code))
         code = '?';
     if (code < 0x80) {
         out[0] = (char)code;

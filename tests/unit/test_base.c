@@ -15,6 +15,7 @@
 #include "common/base/control.h"
 #include "common/base/fd.h"
 #include "common/base/log.h"
+#include "common/base/safe.h"
 
 /* ---- parse ---- */
 
@@ -363,6 +364,48 @@ static void log_keeps_errno(void **state)
     assert_string_equal(heard, "1 no luck");
 }
 
+/* ---- text of others ---- */
+
+static void harmful_text_is_escaped(void **state)
+{
+    static const struct { const char *text, *safe; } cases[] = {
+        { "plain, \xc3\xa4\xf0\x9f\x90\xa2", "plain, \xc3\xa4\xf0\x9f\x90\xa2" },
+        { "\x1b[31m\x7f\a", "\\x1b[31m\\x7f\\x07" },
+        { "a\nb\tc\rd\\", "a\\nb\\tc\\rd\\\\" },
+        { "\xc2\x9b" "2J", "\\u009b2J" },                 /* C1: CSI */
+        { "\xe2\x80\xae" "exe", "\\u202eexe" },           /* right to left */
+        { "\xe2\x81\xa6\xe2\x80\x8b", "\\u2066\\u200b" }, /* isolate, zero width */
+        { "\xf3\xa0\x81\x81", "\\ue0041" },               /* a tag */
+        { "\xff\xc0\x80\xed\xa0\x80", "\\xff\\xc0\\x80\\xed\\xa0\\x80" },
+        { "\xe2\x80", "\\xe2\\x80" },                    /* cut off */
+    };
+    char safe[64];
+
+    (void)state;
+    for (size_t i = 0; i < PFR_COUNT(cases); i++) {
+        assert_string_equal(pfr_safe_text(cases[i].text, safe, sizeof(safe)), cases[i].safe);
+        assert_int_equal(pfr_safe_is_plain(cases[i].text), i == 0);
+        assert_true(pfr_safe_is_plain(safe));
+    }
+    assert_string_equal(pfr_safe_text("ab\x1b", safe, 6), "ab");
+    assert_string_equal(pfr_safe_text("ab\x1b", safe, 7), "ab\\x1b");
+}
+
+/* What has been made safe is not changed when it is made safe again. */
+static void messages_are_one_line(void **state)
+{
+    char once[64], twice[64];
+
+    (void)state;
+    pfr_safe_message("C:\\x\nerror: forged", once, sizeof(once));
+    assert_string_equal(once, "C:\\x\\nerror: forged");
+    assert_string_equal(pfr_safe_message(once, twice, sizeof(twice)), once);
+    pfr_log_set(hear, NULL);
+    pfr_error("cannot read %s", "a\nerror: \x1b[2J");
+    assert_string_equal(heard, "0 cannot read a\\nerror: \\x1b[2J");
+    pfr_log_set(NULL, NULL);
+}
+
 /* ---- env ---- */
 
 long __real_sysconf(int name);
@@ -432,6 +475,8 @@ int main(void)
         cmocka_unit_test(sending_never_blocks),
         cmocka_unit_test(long_messages_are_cut_not_overrun),
         cmocka_unit_test(log_keeps_errno),
+        cmocka_unit_test(harmful_text_is_escaped),
+        cmocka_unit_test(messages_are_one_line),
         cmocka_unit_test(tick_rate_is_guarded),
         cmocka_unit_test(env_reads_the_roots_memory),
     };

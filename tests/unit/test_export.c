@@ -263,7 +263,8 @@ static void hostile_in_csv(void **state)
     append(bench, HEADER(HOSTILE) WINDOW(0, 10));
     bench->export.columns = (struct pfr_metric_set){ { 0 } };
     assert_string_equal(written(bench, &pfr_format_csv),
-                        "\"a,b \"\"c\"\"=d\\\n\x1b[31m\",0,n1,2026-11-16T02:00:10.000Z,0,10,10\n");
+                        "\"a,b \"\"c\"\"=d\\\\\\n\\x1b[31m\","
+                        "0,n1,2026-11-16T02:00:10.000Z,0,10,10\n");
 }
 
 static void hostile_in_influx(void **state)
@@ -274,9 +275,10 @@ static void hostile_in_influx(void **state)
     append(bench, "{\"type\":\"event\",\"ts\":\"2026-11-16T02:00:01.000Z\",\"t\":1,\"event\":"
                   "\"phase\",\"rank\":3,\"name\":\"say \\\"x\\\"\\\\\"}\n");
     assert_string_equal(written(bench, &pfr_format_influx),
-                        "profres,job=a\\,b\\ \"c\"\\=d\\__[31m,step=0,node=n1 "
+                        "profres,job=a\\,b\\ \"c\"\\=d\\\\\\n\\x1b[31m,step=0,node=n1 "
                         "cgroup_mem_current=10000i,cgroup_cpu_seconds=0.5 1794794410000000000\n"
-                        "profres_event,job=a\\,b\\ \"c\"\\=d\\__[31m,step=0,node=n1,event=phase,"
+                        "profres_event,job=a\\,b\\ \"c\"\\=d\\\\\\n\\x1b[31m,step=0,node=n1,"
+                        "event=phase,"
                         "rank=3 text=\"say \\\"x\\\"\\\\\" 1794794401000000000\n");
 }
 
@@ -286,7 +288,7 @@ static void hostile_in_jsonl(void **state)
 
     append(bench, HEADER(HOSTILE));
     PFR_AUTO_JSON *line = json_tokener_parse(written(bench, &pfr_format_jsonl));
-    assert_json_text(line, "job", "a,b \"c\"=d\\\n\x1b[31m");
+    assert_json_text(line, "job", "a,b \"c\"=d\\\\\\n\\x1b[31m");
     assert_json_text(line, "type", "header");
 }
 
@@ -301,7 +303,7 @@ static void hostile_in_openmetrics(void **state)
 
     pfr_openmetrics_write(bench->export.out, &summary, 1);
     fflush(bench->export.out);
-#define LABELS "{jobid=\"a,b \\\"c\\\"=d\\\\\\n\x1b[31m\",step=\"0\",node=\"n1\"} "
+#define LABELS "{jobid=\"a,b \\\"c\\\"=d\\\\\\\\n\\\\x1b[31m\",step=\"0\",node=\"n1\"} "
     assert_non_null(strstr(bench->text, "\nprofres_cgroup_mem_current_bytes" LABELS "5\n"));
     assert_non_null(strstr(bench->text, "\nprofres_cgroup_mem_sampled_peak_bytes" LABELS "9\n"));
     assert_non_null(strstr(bench->text, "\nprofres_cgroup_pdcpu_ratio" LABELS "1.505\n"));

@@ -292,6 +292,19 @@ static void wrong_words_are_not_fatal_in_a_step(void **state)
     assert_non_null(strstr(host.log, "SLURM_PROFILE_RES: 'interval=never' cannot be used"));
 }
 
+/* A line of slurmd's log is ours or it is not: nobody else writes one through us. */
+static void words_forge_no_line_of_the_log(void **state)
+{
+    (void)state;
+    use_fake("record");
+    host_setenv("SLURM_PROFILE_RES", "interval=never\nerror: forged");
+    walk("nonsense\nerror: forged\x1b[31m");
+    assert_null(strstr(host.log, "\nerror: forged"));
+    assert_null(strchr(host.log, '\x1b'));
+    assert_non_null(strstr(host.log, "never\\nerror: forged"));
+    assert_non_null(strstr(host.log, "forged\\x1b[31m"));
+}
+
 /* ---- places ---- */
 
 /* The job's own directory may be another than that of a step inside. */
@@ -399,6 +412,17 @@ static void no_directory_is_no_disaster(void **state)
     await_line("msg end\n");
     assert_no_line("msg dir");
     assert_non_null(strstr(host.log, "'dir=/s/%x'"));
+}
+
+static void directories_forge_no_line_of_the_log(void **state)
+{
+    (void)state;
+    use_fake("record");
+    host_setenv("SLURM_JOB_NAME", "../up");
+    walk("dir=/s/\nerror: forged/%x");
+    await_line("msg end\n");
+    assert_null(strstr(host.log, "\nerror: forged"));
+    assert_non_null(strstr(host.log, "'dir=/s/\\nerror: forged/%x'"));
 }
 
 /* ---- the last lines of a batch job ---- */
@@ -593,6 +617,7 @@ int main(void)
         WALK_CASE(environment_turns_off_the_default),
         WALK_CASE(site_bounds_the_interval),
         WALK_CASE(wrong_words_are_not_fatal_in_a_step),
+        WALK_CASE(words_forge_no_line_of_the_log),
         WALK_CASE(inner_steps_follow_the_batch_step),
         WALK_CASE(base_of_another_job),
         WALK_CASE(own_directory_is_below_the_jobs),
@@ -600,6 +625,7 @@ int main(void)
         WALK_CASE(srun_hands_the_name_on),
         WALK_CASE(batch_step_is_where_it_runs),
         WALK_CASE(no_directory_is_no_disaster),
+        WALK_CASE(directories_forge_no_line_of_the_log),
         WALK_CASE(batch_step_says_the_brief),
         WALK_CASE(brief_comes_late),
         WALK_CASE(quiet_batch_step),

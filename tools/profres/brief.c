@@ -10,6 +10,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/parse.h"
 #include "common/judge/brief.h"
 #include "tools/profres/find.h"
@@ -117,7 +118,7 @@ int pfr_command_brief(int argc, char **argv)
     await(argv[optind], nodes, wait_ms, &profiles);
     if (profiles.count == 0) {
         if (!quiet)
-            fprintf(stderr, "profres: no profile in %s\n", argv[optind]);
+            pfr_error("no profile in %s", argv[optind]);
         free(profiles.facts);
         return PFR_EXIT_FAILURE;
     }

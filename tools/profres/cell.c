@@ -7,7 +7,6 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
-#include "common/base/utf8.h"
 
 /* The digits up to `end`, which is behind them, at least so many; where they begin. */
 static char *digits_before(char *end, uint64_t number, int least)
@@ -182,49 +181,4 @@ const char *pfr_cell_kind_name(enum pfr_cell_kind kind)
     };
 
     return names[kind];
-}
-
-/* What a terminal would obey, or what turns the reading of a line around. */
-static bool is_harmful(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0xfeff ||
-           (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-           (code >= 0x2060 && code <= 0x206f) || code >= 0xe0000;
-}
-
-int pfr_safe_next(const char **text, const char *delimiter, char unit[static PFR_SAFE_UNIT])
-{
-    const char *p = *text;
-    uint32_t code;
-    int n = pfr_utf8_decode(p, &code);
-
-    if (!*p)
-        return 0;
-    *text += n ? n : 1;
-    if (strchr("\\\n\t\r", *p))
-        return snprintf(unit, PFR_SAFE_UNIT, "\\%c",
-                        *p == '\n' ? 'n' : *p == '\t' ? 't' : *p == '\r' ? 'r' : '\\');
-    if (n == 0 || (delimiter && *delimiter && strncmp(p, delimiter, strlen(delimiter)) == 0)) {
-        *text = p + 1;
-        return snprintf(unit, PFR_SAFE_UNIT, "\\x%02x", (unsigned char)*p);
-    }
-    if (!is_harmful(code)) {
-        memcpy(unit, p, (size_t)n);
-        unit[n] = '\0';
-        return 1;
-    }
-    return snprintf(unit, PFR_SAFE_UNIT, code < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)code);
-}
-
-const char *pfr_safe_text(const char *text, char *to, size_t size)
-{
-    char unit[PFR_SAFE_UNIT];
-    size_t used = 0;
-
-    to[0] = '\0';
-    while (pfr_safe_next(&text, NULL, unit) && used + strlen(unit) < size) {
-        memcpy(to + used, unit, strlen(unit) + 1);
-        used += strlen(unit);
-    }
-    return to;
 }

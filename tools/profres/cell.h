@@ -1,7 +1,4 @@
-/*
- * Values as text: numbers by their kind, and words of others, which may hold
- * anything, so that none of them reaches the terminal as a command or breaks a row.
- */
+/* Values as text: numbers by their kind. */
 #ifndef PFR_PROFRES_CELL_H
 #define PFR_PROFRES_CELL_H
 
@@ -47,18 +44,5 @@ struct json_object *pfr_cell_json(enum pfr_cell_kind kind, const struct pfr_cell
 
 /* "bytes", "seconds", ...: what the numbers of this kind are in JSON. */
 const char *pfr_cell_kind_name(enum pfr_cell_kind kind);
-
-#define PFR_SAFE_UNIT 12
-
-/*
- * The next character of a text as it may be shown: itself, or \n, \x1b, \u202e
- * and the like for what would move the cursor, turn the line around or end the
- * cell, which the first character of `delimiter` does where the whole of it
- * stands (NULL: nothing). Moves *text; the columns it takes, 0 at the end.
- */
-int pfr_safe_next(const char **text, const char *delimiter, char unit[static PFR_SAFE_UNIT]);
-
-/* The whole text that way, as far as it fits: `to`. */
-const char *pfr_safe_text(const char *text, char *to, size_t size);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/log.h"
 #include "common/record/reader.h"
 #include "common/record/schema.h"
 #include "tools/profres/export/feed.h"
@@ -53,13 +54,13 @@ static int usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static int usage(const char *format, ...)
 {
+    char text[512];
     va_list ap;
 
-    fputs("profres: ", stderr);
     va_start(ap, format);
-    vfprintf(stderr, format, ap);
+    vsnprintf(text, sizeof(text), format, ap);
     va_end(ap);
-    fputs("; see 'profres export --help'\n", stderr);
+    pfr_error("%s; see 'profres export --help'", text);
     return PFR_EXIT_USAGE;
 }
 
@@ -109,7 +110,7 @@ static int find_all(struct run *run, char **words, bool again)
         int r = pfr_find(&finds, words[i]);
 
         if (r <= 0 && !again) {
-            pfr_find_explain(stderr, words[i], r);
+            pfr_find_explain(words[i], r);
             missing++;
         }
         for (size_t k = 0; k < finds.count; k++)
@@ -127,7 +128,7 @@ static bool read_feed(struct run *run, struct pfr_feed *feed)
 
     if (r >= 0)
         return true;
-    fprintf(stderr, "profres: cannot read %s/%s: %s\n", feed->found.dir, feed->name, strerror(-r));
+    pfr_error("cannot read %s/%s: %s", feed->found.dir, feed->name, strerror(-r));
     return false;
 }
 
@@ -135,8 +136,8 @@ static bool read_feed(struct run *run, struct pfr_feed *feed)
 static bool end_feed(struct run *run, struct pfr_feed *feed)
 {
     if (feed->malformed)
-        fprintf(stderr, "profres: %s/%s: %llu lines could not be read and were passed over\n",
-                feed->found.dir, feed->name, (unsigned long long)feed->malformed);
+        pfr_error("%s/%s: %llu lines could not be read and were passed over", feed->found.dir,
+                  feed->name, (unsigned long long)feed->malformed);
     if (run->format->end) {
         feed->source.summary = pfr_feed_summary(feed);
         run->format->end(&run->export, &feed->source);
@@ -153,7 +154,7 @@ static bool write_lines(struct run *run)
 
         good = read_feed(run, feed) && good;
         if (!feed->opened)
-            fprintf(stderr, "profres: there is no series %s/%s\n", feed->found.dir, feed->name);
+            pfr_error("there is no series %s/%s", feed->found.dir, feed->name);
         good = end_feed(run, feed) && feed->opened && good;
     }
     return good;
@@ -198,8 +199,7 @@ static struct json_object *load_summary(const struct pfr_feed *feed)
         pfr_schema_check(json_object_get_string(schema), PFR_SCHEMA_SUMMARY) >= 0)
         return summary;
     json_object_put(summary);
-    fprintf(stderr, "profres: cannot use %s/%s.json: %s\n", feed->found.dir, feed->found.node,
-            why);
+    pfr_error("cannot use %s/%s.json: %s", feed->found.dir, feed->found.node, why);
     return NULL;
 }
 
@@ -297,7 +297,7 @@ static int open_output(struct run *run)
     run->export.out = fopen(run->output, "we");
     if (run->export.out)
         return 0;
-    fprintf(stderr, "profres: cannot write %s: %s\n", run->output, strerror(errno));
+    pfr_error("cannot write %s: %s", run->output, strerror(errno));
     return PFR_EXIT_FAILURE;
 }
 
@@ -315,8 +315,7 @@ static bool write_all(struct run *run, char **words)
         good = write_lines(run);
     if (fflush(run->export.out) == 0 && !ferror(run->export.out))
         return good && !run->export.failed;
-    fprintf(stderr, "profres: cannot write %s: %s\n", run->output ? run->output : "the output",
-            strerror(errno));
+    pfr_error("cannot write %s: %s", run->output ? run->output : "the output", strerror(errno));
     return false;
 }
 

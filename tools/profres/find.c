@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/log.h"
 #include "common/base/parse.h"
+#include "common/base/safe.h"
 #include "tools/profres/ask.h"
 #include "tools/profres/names.h"
 
@@ -26,14 +28,17 @@ static bool ends_with(const char *name, const char *end)
     return n > k && strcmp(name + n - k, end) == 0;
 }
 
-/* The node a file is of: how long its name is in it, 0 when it is none of ours. */
+/*
+ * The node a file is of: how long its name is in it, 0 when it is none of ours.
+ * A name that could not be shown as it is was not given by us.
+ */
 static size_t node_length(const char *name)
 {
     static const char *const ends[] = { ".lost.json", ".json", ".jsonl" };
 
     for (size_t i = 0; name[0] != '.' && i < PFR_COUNT(ends); i++)
         if (ends_with(name, ends[i]))
-            return strlen(name) - strlen(ends[i]);
+            return pfr_safe_is_plain(name) ? strlen(name) - strlen(ends[i]) : 0;
     return 0;
 }
 
@@ -494,24 +499,22 @@ int pfr_find(struct pfr_finds *finds, const char *what)
     return r < 0 ? r : count;
 }
 
-void pfr_find_explain(FILE *out, const char *what, int result)
+void pfr_find_explain(const char *what, int result)
 {
     struct wanted wanted;
     const char *places = getenv("PROFRES_PATH");
 
     if (result == -EINVAL) {
-        fprintf(out, "profres: '%s' is neither a job (4711, 4711.0, 4711_[1-9]) nor a path\n",
-                what);
+        pfr_error("'%s' is neither a job (4711, 4711.0, 4711_[1-9]) nor a path", what);
     } else if (result < 0) {
-        fprintf(out, "profres: %s: %s\n", what, strerror(-result));
+        pfr_error("%s: %s", what, strerror(-result));
     } else if (parse_job(what, &wanted)) {
-        fprintf(out,
-                "profres: no profile of job %s here%s%s, nor in the job's directory as Slurm knows"
-                " it.\nWas it run with --profile-res? Name the directory that holds"
-                " slurm-%s.profres, or set PROFRES_PATH.\n",
-                what, places ? ", in " : "", places ? places : "", wanted.job);
+        pfr_error("no profile of job %s here%s%s, nor in the job's directory as Slurm knows it",
+                  what, places ? ", in " : "", places ? places : "");
+        pfr_error("was it run with --profile-res? Name the directory that holds"
+                  " slurm-%s.profres, or set PROFRES_PATH", wanted.job);
     } else {
-        fprintf(out, "profres: there is no profile in '%s', or it may not be read\n", what);
+        pfr_error("there is no profile in '%s', or it may not be read", what);
     }
 }
 

@@ -50,7 +50,7 @@ struct pfr_finds {
 int pfr_find(struct pfr_finds *finds, const char *what);
 
 /* Says why there was nothing, and what to do: to be called after pfr_find(). */
-void pfr_find_explain(FILE *out, const char *what, int result);
+void pfr_find_explain(const char *what, int result);
 
 void pfr_finds_release(struct pfr_finds *finds);
 

@@ -5,10 +5,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "common/base/safe.h"
+
 #define WIDEST 80
 #define NARROWEST 40
 #define INDENT 13
 #define BAR 10
+#define WORD 512
 
 void pfr_ink_init(struct pfr_ink *ink, FILE *out)
 {
@@ -40,13 +43,16 @@ void pfr_ink_end(const struct pfr_ink *ink, enum pfr_tint tint)
         fputs("\033[0m", ink->out);
 }
 
-/* Columns of UTF-8: every character is taken for one. */
-static int columns(const char *text, size_t length)
+/* A word, made safe to show. Returns its columns: every character is taken for one. */
+static int make_word(const char *text, size_t length, char *word, size_t size)
 {
+    char raw[WORD];
     int count = 0;
 
-    for (size_t i = 0; i < length; i++)
-        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    snprintf(raw, sizeof(raw), "%.*s", (int)length, text);
+    pfr_safe_message(raw, word, size);
+    for (; *word; word++)
+        count += ((unsigned char)*word & 0xc0) != 0x80;
     return count;
 }
 
@@ -61,8 +67,9 @@ void pfr_ink_say(const struct pfr_ink *ink, enum pfr_tint tint, const char *labe
     fprintf(ink->out, "  %-*s", INDENT - 2, label);
     pfr_ink_begin(ink, tint);
     while (*text) {
+        char word[WORD];
         size_t length = strcspn(text, " ");
-        int wide = columns(text, length);
+        int wide = make_word(text, length, word, sizeof(word));
 
         if (!first && at + 1 + wide > ink->width) {
             fprintf(ink->out, "\n%*s", INDENT, "");
@@ -73,7 +80,7 @@ void pfr_ink_say(const struct pfr_ink *ink, enum pfr_tint tint, const char *labe
             fputc(' ', ink->out);
             at++;
         }
-        fwrite(text, 1, length, ink->out);
+        fputs(word, ink->out);
         at += wide;
         first = false;
         text += length;

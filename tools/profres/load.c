@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/log.h"
 #include "common/record/schema.h"
-#include "tools/profres/cell.h"
 
 struct loader {
     struct pfr_facts *nodes; /* of the step, or of all steps of the job */
@@ -37,34 +37,30 @@ static void name_owner(const char *path, char *text, size_t size)
 
 void pfr_load_denied(const char *path, int error, void *arg)
 {
-    char safe[PATH_MAX], owner[96];
+    char owner[96];
 
     name_owner(path, owner, sizeof(owner));
-    fprintf(stderr, "profres: %s: %s%s; passed over\n", pfr_safe_text(path, safe, sizeof(safe)),
-            strerror(error), owner);
+    pfr_error("%s: %s%s; passed over", path, strerror(error), owner);
     ++*(int *)arg;
 }
 
 static void complain(struct loader *loader, const struct pfr_found *found, const char *node,
                      int error)
 {
-    char path[PATH_MAX], safe[PATH_MAX];
+    char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/%s.json", found->dir, node);
-    pfr_safe_text(path, safe, sizeof(safe));
     if (error == 0)
-        fprintf(stderr, "profres: %s is not there, only the series: the run has just begun, or it"
-                        " was deleted; passed over\n", safe);
+        pfr_error("%s is not there, only the series: the run has just begun, or it"
+                  " was deleted; passed over", path);
     else if (error == EBADMSG)
-        fprintf(stderr, "profres: %s is cut off or damaged; passed over\n", safe);
+        pfr_error("%s is cut off or damaged; passed over", path);
     else if (error == EINVAL)
-        fprintf(stderr, "profres: %s is no file, or too large to be a summary; passed over\n",
-                safe);
+        pfr_error("%s is no file, or too large to be a summary; passed over", path);
     else if (error == EPROTO)
-        fprintf(stderr,
-                "profres: %s is of a schema that this version (%s, which reads %s) does not know;"
-                " passed over. A newer profres reads it\n",
-                safe, PACKAGE_VERSION, PFR_SCHEMA_SUMMARY);
+        pfr_error("%s is of a schema that this version (%s, which reads %s) does not know;"
+                  " passed over. A newer profres reads it", path, PACKAGE_VERSION,
+                  PFR_SCHEMA_SUMMARY);
     else
         pfr_load_denied(path, error, &(int){ 0 });
     loader->unusable++;

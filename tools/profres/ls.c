@@ -9,6 +9,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/parse.h"
 #include "tools/profres/columns.h"
 #include "tools/profres/group.h"
@@ -249,7 +250,7 @@ static int take_time(const struct ls *ls, const char *text, int64_t *time)
 {
     if (pfr_when_parse(text, ls->now, time))
         return 0;
-    fprintf(stderr, "profres: '%s' is no time; write it " PFR_WHEN_HELP "\n", text);
+    pfr_error("'%s' is no time; write it " PFR_WHEN_HELP, text);
     return -EINVAL;
 }
 
@@ -369,7 +370,7 @@ static bool find_all(struct ls *ls)
         int before = ls->unusable, r = pfr_find(&ls->finds, ls->what[i]);
 
         if (r <= 0 && ls->unusable == before)
-            pfr_find_explain(stderr, ls->what[i], r);
+            pfr_find_explain(ls->what[i], r);
         all = all && r > 0;
     }
     return all;
@@ -402,7 +403,7 @@ static int list(struct ls *ls)
     wanted = measures_of(ls);
     r = pfr_load_all(&ls->finds, ls->jobs, &wanted, take, ls);
     if (r < 0)
-        fprintf(stderr, "profres: %s\n", strerror(-r));
+        pfr_error("%s", strerror(-r));
     print_kept(ls);
     if (ls->grouped)
         pfr_group_print(stdout, &ls->group);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/log.h"
 #include "tools/profres/profres.h"
 
 static const struct {
@@ -48,7 +49,7 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (*name)
-        fprintf(stderr, "profres: there is no command '%s'\n\n", name);
+        pfr_error("there is no command '%s'", name);
     print_help(stderr);
     return PFR_EXIT_USAGE;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/mark.h"
 #include "tools/profres/profres.h"
 
@@ -39,7 +40,7 @@ static void print_help(FILE *out)
 
 static int usage(const char *what)
 {
-    fprintf(stderr, "profres: %s; see 'profres mark --help'\n", what);
+    pfr_error("%s; see 'profres mark --help'", what);
     return PFR_EXIT_USAGE;
 }
 
@@ -113,7 +114,7 @@ static int send_message(const struct message *message, bool verbose)
     else if (r == -EDESTADDRREQ)
         fputs("profres: no profiler here: " PFR_MARK_VARIABLE " is not set\n", stderr);
     else
-        fprintf(stderr, "profres: no profiler at %s: %s\n", path, strerror(-r));
+        pfr_error("no profiler at %s: %s", path, strerror(-r));
     return EXIT_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/log.h"
 #include "common/collect/cgroup.h"
 #include "common/collect/procs.h"
 #include "common/record/json.h"
@@ -142,11 +143,11 @@ int pfr_command_metrics(int argc, char **argv)
         verbose = verbose || option == 'v';
     }
     if (argc - optind > 1) {
-        fprintf(stderr, "profres: one list of keys, as in 'cgroup_*,ps_rss'; quote it\n");
+        pfr_error("one list of keys, as in 'cgroup_*,ps_rss'; quote it");
         return PFR_EXIT_USAGE;
     }
     if (pfr_selection_parse(&selection, argv[optind], error, sizeof(error)) < 0) {
-        fprintf(stderr, "profres: %s\n", error);
+        pfr_error("%s", error);
         return PFR_EXIT_USAGE;
     }
     if (optind == argc) /* the costly ones too: this is the list of all */

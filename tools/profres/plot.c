@@ -14,6 +14,7 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/base/fd.h"
+#include "common/base/log.h"
 #include "common/base/parse.h"
 #include "common/judge/chart.h"
 #include "common/record/file.h"
@@ -70,8 +71,7 @@ static enum format format_named(const char *name)
 
 static int refuse(const char *what, const char *name)
 {
-    fprintf(stderr, "profres: %s '%s' is not one that can be drawn; it is html, svg, png or txt\n",
-            what, name);
+    pfr_error("%s '%s' is not one that can be drawn; it is html, svg, png or txt", what, name);
     return PFR_EXIT_USAGE;
 }
 
@@ -142,7 +142,7 @@ static int find_all(struct plot *plot, int count, char **what)
         int r = pfr_find(&plot->finds, what[i]);
 
         if (r <= 0) {
-            pfr_find_explain(stderr, what[i], r);
+            pfr_find_explain(what[i], r);
             return PFR_EXIT_FAILURE;
         }
     }
@@ -217,7 +217,7 @@ static int write_figure(const struct plot *plot, const struct pfr_figure *figure
     if (r == 0)
         r = write_file(path, data, size);
     if (r < 0) {
-        fprintf(stderr, "profres: cannot write %s: %s\n", path, strerror(-r));
+        pfr_error("cannot write %s: %s", path, strerror(-r));
         return PFR_EXIT_FAILURE;
     }
     return EXIT_SUCCESS;

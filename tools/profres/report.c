@@ -1,4 +1,5 @@
 /* profres report: how jobs went, and what to ask for next time. */
+#include "common/base/log.h"
 #include "tools/profres/report.h"
 
 #include <errno.h>
@@ -74,8 +75,7 @@ static int take_by(struct command *command, const char *word)
             command->by = (enum by)i;
             return 0;
         }
-    fprintf(stderr, "profres: there is no --by=%s; it is job, step, node, task, process, phase or "
-                    "time\n", word);
+    pfr_error("there is no --by=%s; it is job, step, node, task, process, phase or time", word);
     return -EINVAL;
 }
 
@@ -83,7 +83,7 @@ static int take_stalled(struct command *command, const char *word)
 {
     if (pfr_parse_duration(word, &command->report.stall) && command->report.stall > 0)
         return 0;
-    fprintf(stderr, "profres: --stalled=%s: it is a time as 90s, 10m or 1h\n", word);
+    pfr_error("--stalled=%s: it is a time as 90s, 10m or 1h", word);
     return -EINVAL;
 }
 
@@ -192,10 +192,9 @@ static void show_details(struct command *command, const struct pfr_report_job *j
                                         &command->malformed);
 
             if (r < 0) {
-                fprintf(stderr, "profres: %s of step %s: %s\n", node->node, node->step,
-                        r == -EPROTO ? "the schema of its series is not known to this version;"
-                                       " a newer profres reads it"
-                                     : strerror((int)-r));
+                pfr_error("%s of step %s: %s", node->node, node->step,
+                          r == -EPROTO ? "the schema of its series is not known to this version;"
+                                         " a newer profres reads it" : strerror((int)-r));
                 command->unusable++;
             }
         }
@@ -328,7 +327,7 @@ static bool find_all(struct command *command)
         int before = command->unusable, r = pfr_find(&command->finds, command->what[i]);
 
         if (r <= 0 && command->unusable == before)
-            pfr_find_explain(stderr, command->what[i], r);
+            pfr_find_explain(command->what[i], r);
         all = all && r > 0;
     }
     return all;
@@ -373,19 +372,19 @@ static int show(struct command *command)
     r = pfr_load_all(&command->finds, true, group ? &judged : NULL, group ? take_member : take_job,
                      command);
     if (r < 0)
-        fprintf(stderr, "profres: %s\n", strerror(-r));
+        pfr_error("%s", strerror(-r));
     if (group && command->shown)
         pfr_group_print(stdout, &command->group);
     if (command->jobs)
         print_json(command->jobs);
     pfr_table_close(&command->table);
     if (command->malformed)
-        fprintf(stderr, "profres: %lld damaged or unfinished lines were passed over\n",
-                (long long)command->malformed);
+        pfr_error("%lld damaged or unfinished lines were passed over",
+                  (long long)command->malformed);
     if (command->report.inexact)
-        fprintf(stderr, "profres: --exact: of %d node%s the samples are not all there; percentiles "
-                "are from the histogram\n", command->report.inexact,
-                command->report.inexact == 1 ? "" : "s");
+        pfr_error("--exact: of %d node%s the samples are not all there; percentiles "
+                  "are from the histogram", command->report.inexact,
+                  command->report.inexact == 1 ? "" : "s");
     return fflush(stdout) == 0 && all && r == 0 && command->unusable == 0 ? EXIT_SUCCESS
                                                                           : PFR_EXIT_FAILURE;
 }

@@ -24,6 +24,7 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/base/control.h"
+#include "common/base/log.h"
 #include "common/base/mark.h"
 #include "common/base/parse.h"
 #include "common/judge/brief.h"
@@ -93,11 +94,9 @@ static int complain(const char *format, ...)
 {
     va_list ap;
 
-    fputs("profres: ", stderr);
     va_start(ap, format);
-    vfprintf(stderr, format, ap);
+    pfr_logv(PFR_LOG_ERROR, format, ap);
     va_end(ap);
-    fputc('\n', stderr);
     return EXIT_OWN_TROUBLE;
 }
 

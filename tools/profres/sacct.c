@@ -6,8 +6,8 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/parse.h"
+#include "common/base/safe.h"
 #include "tools/profres/ask.h"
-#include "tools/profres/cell.h"
 
 /* So many jobs in one question: a command line of a few kilobytes. */
 #define CHUNK 500

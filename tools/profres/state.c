@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/log.h"
 #include "common/base/near.h"
 
 #define BIT(NAME) (1u << PFR_VERDICT_##NAME)
@@ -75,11 +76,8 @@ int pfr_state_check(const char *list, bool *sacct)
         for (size_t i = 0; i < PFR_VERDICT_COUNT + PROGRESSES; i++)
             known = known || strcasecmp(word, word_at(NULL, i)) == 0;
         if (!known) {
-            char safe[256];
-
             pfr_near_append(word, NULL, WORDS, word_at, near, sizeof(near));
-            fprintf(stderr, "profres: there is no state '%s'; nearest: %s\n",
-                    pfr_safe_text(word, safe, sizeof(safe)), near);
+            pfr_error("there is no state '%s'; nearest: %s", word, near);
             return -EINVAL;
         }
         if (state >= 0 && !states[state].verdicts)

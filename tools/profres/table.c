@@ -7,8 +7,10 @@
 #include <strings.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/log.h"
 #include "common/base/near.h"
 #include "common/base/parse.h"
+#include "common/base/safe.h"
 
 #define NAME_SIZE 64
 #define WIDEST 4096
@@ -34,11 +36,10 @@ static const char *name_at(const void *list, size_t i)
 
 void pfr_column_miss(const struct pfr_columns *columns, const char *what, const char *typed)
 {
-    char safe[4 * NAME_SIZE], near[4 * NAME_SIZE] = "";
+    char near[4 * NAME_SIZE] = "";
 
     pfr_near_append(typed, columns->list, listed(columns), name_at, near, sizeof(near));
-    fprintf(stderr, "profres: there is no %s '%s'; nearest: %s. --helpformat lists them all\n",
-            what, pfr_safe_text(typed, safe, sizeof(safe)), near);
+    pfr_error("there is no %s '%s'; nearest: %s. --helpformat lists them all", what, typed, near);
 }
 
 void pfr_columns_help(FILE *out, const struct pfr_columns *columns)
@@ -71,7 +72,7 @@ static int take_delimiter(struct pfr_table_style *style, const char *argument)
 static int take_units(struct pfr_table_style *style, const char *argument)
 {
     if (!*argument || argument[1] || !strchr("KMGkmg", *argument)) {
-        fprintf(stderr, "profres: --units is K, M or G (of 1024), not '%s'\n", argument);
+        pfr_error("--units is K, M or G (of 1024), not '%s'", argument);
         return -EINVAL;
     }
     style->units = (char)(*argument & ~0x20);
@@ -150,8 +151,7 @@ static int choose_one(struct pfr_table *table, const struct pfr_columns *columns
     }
     width = column->width;
     if (!parse_width(item + length, &width)) {
-        fprintf(stderr, "profres: a width is %%NUMBER, to the left %%-NUMBER, as in %s%%20\n",
-                column->name);
+        pfr_error("a width is %%NUMBER, to the left %%-NUMBER, as in %s%%20", column->name);
         return -EINVAL;
     }
     choose(table, column, width);

@@ -14,6 +14,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/parse.h"
 #include "common/judge/brief.h"
 #include "common/judge/verdict.h"
@@ -67,7 +68,7 @@ static void print_help(FILE *out)
 
 static int complain(const char *option, const char *text, const char *hint)
 {
-    fprintf(stderr, "profres: %s '%s': %s\n", option, text, hint);
+    pfr_error("%s '%s': %s", option, text, hint);
     return PFR_EXIT_USAGE;
 }
 
@@ -227,8 +228,7 @@ static int say_verdict(const struct pfr_top *top)
         if (top->nodes[i]->state == PFR_TOP_KNOWN)
             nodes[count++] = top->nodes[i]->facts;
     if (count == 0) {
-        fprintf(stderr, "profres: %s was written by a later version of profres; please use that\n",
-                found->dir);
+        pfr_error("%s was written by a later version of profres; please use that", found->dir);
         return PFR_EXIT_FAILURE;
     }
     pfr_facts_merge(&merged, nodes, count);
@@ -443,14 +443,14 @@ static int conclude(struct session *session, enum end end)
     case OVER:
         return say_verdict(&session->top);
     case WAITED:
-        pfr_find_explain(stderr, session->top.what, 0);
+        pfr_find_explain(session->top.what, 0);
         return PFR_EXIT_FAILURE;
     case FAILED:
         if (session->result >= 0) {
-            fprintf(stderr, "profres: cannot write: %s\n", strerror(errno));
+            pfr_error("cannot write: %s", strerror(errno));
             return PFR_EXIT_FAILURE;
         }
-        pfr_find_explain(stderr, session->top.what, session->result);
+        pfr_find_explain(session->top.what, session->result);
         return session->result == -EINVAL ? PFR_EXIT_USAGE : PFR_EXIT_FAILURE;
     default:
         return EXIT_SUCCESS;

@@ -8,14 +8,13 @@
 #include <strings.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/log.h"
 #include "common/base/parse.h"
 #include "tools/profres/when.h"
 
 static int refuse(const char *text, const char *why)
 {
-    char safe[256];
-
-    fprintf(stderr, "profres: '%s': %s\n", pfr_safe_text(text, safe, sizeof(safe)), why);
+    pfr_error("'%s': %s", text, why);
     return -EINVAL;
 }
 
@@ -110,7 +109,7 @@ static int parse_value(struct pfr_term *term, const char *text, int64_t now)
          parse_clock(text, &term->number)) ||
         parse_decimal(text, kinds[kind].units, &term->number))
         return 0;
-    fprintf(stderr, "profres: %s is compared with %s\n", term->column->name, kinds[kind].like);
+    pfr_error("%s is compared with %s", term->column->name, kinds[kind].like);
     return -EINVAL;
 }
 

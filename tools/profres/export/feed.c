@@ -8,7 +8,9 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/base/parse.h"
+#include "common/base/safe.h"
 #include "common/record/reader.h"
 #include "common/record/schema.h"
 
@@ -39,8 +41,8 @@ struct pfr_feed *pfr_feed_new(const struct pfr_found *found, const char *node)
     snprintf(feed->name, sizeof(feed->name), "%.250s.jsonl", node);
     feed->source.found = &feed->found;
     feed->source.node = feed->found.node;
-    snprintf(feed->source.job, sizeof(feed->source.job), "%s", found->job);
-    snprintf(feed->source.step, sizeof(feed->source.step), "%s", found->step);
+    pfr_safe_text(found->job, feed->source.job, sizeof(feed->source.job));
+    pfr_safe_text(found->step, feed->source.step, sizeof(feed->source.step));
     return feed;
 }
 
@@ -89,9 +91,9 @@ static void take_names(struct pfr_export_source *source)
                  (long long)json_object_get_int64(array),
                  (long long)json_object_get_int64(pfr_json_get(given, "array_task_id")));
     else if (job)
-        snprintf(source->job, sizeof(source->job), "%s", job);
+        pfr_safe_text(job, source->job, sizeof(source->job));
     if (step)
-        snprintf(source->step, sizeof(source->step), "%s", step);
+        pfr_safe_text(step, source->step, sizeof(source->step));
 }
 
 /* False when it is of a version that we would misread. */
@@ -101,9 +103,8 @@ static bool take_header(struct pfr_feed *feed, const char *text, size_t length)
     const char *schema = text_of(header, "schema");
 
     if (schema && pfr_schema_check(schema, PFR_SCHEMA_SERIES) < 0) {
-        fprintf(stderr,
-                "profres: %s/%s is '%.60s', which this version cannot read; use a newer profres\n",
-                feed->found.dir, feed->name, schema);
+        pfr_error("%s/%s is '%.60s', which this version cannot read; use a newer profres",
+                  feed->found.dir, feed->name, schema);
         feed->refused = true;
         json_object_put(header);
         return false;
@@ -326,8 +327,8 @@ static bool is_dead(struct pfr_feed *feed, struct json_object *summary)
         pfr_clock_ns(CLOCK_REALTIME) - written <= 3 * window + 60 * PFR_NS_PER_S)
         return false;
     if (!feed->cut)
-        fprintf(stderr, "profres: %s/%s was cut off: nothing was written since %s\n",
-                feed->found.dir, feed->name, ts);
+        pfr_error("%s/%s was cut off: nothing was written since %s", feed->found.dir, feed->name,
+                  ts);
     feed->cut = true;
     return true;
 }

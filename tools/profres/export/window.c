@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/base/log.h"
 #include "tools/profres/export/format.h"
 
 /* Nothing but these characters: it is copied as it stands. */
@@ -90,7 +91,7 @@ FILE *pfr_export_file(struct pfr_export *export, const struct pfr_export_source 
                          source->found->step, source->node, ending) < size)
         file = fopen(name, "we");
     if (!file) {
-        fprintf(stderr, "profres: cannot write %s: %s\n", name, strerror(errno));
+        pfr_error("cannot write %s: %s", name, strerror(errno));
         export->failed = true;
     }
     return file;
@@ -102,6 +103,6 @@ void pfr_export_close(struct pfr_export *export, FILE *file, const char *name)
 
     if (fclose(file) == 0 && !wrong)
         return;
-    fprintf(stderr, "profres: cannot write %s: %s\n", name, strerror(errno ? errno : EIO));
+    pfr_error("cannot write %s: %s", name, strerror(errno ? errno : EIO));
     export->failed = true;
 }

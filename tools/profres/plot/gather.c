@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "common/base/cleanup.h"
-#include "tools/profres/cell.h"
+#include "common/base/log.h"
+#include "common/base/safe.h"
 
 /* With this many views a page is still small, and a list still read. */
 #define VIEWS_MAX 16
@@ -73,7 +74,7 @@ static int list_parts(struct parts *parts, const struct pfr_finds *finds, const 
     if (parts->count > 0)
         return 0;
     if (only)
-        fprintf(stderr, "profres: none of these steps has a profile of the node '%s'\n", only);
+        pfr_error("none of these steps has a profile of the node '%s'", only);
     else
         fputs("profres: there is no profile in these directories\n", stderr);
     return -ENOENT;
@@ -145,16 +146,13 @@ static void name_part(const struct parts *parts, struct part *part)
 
 static void complain(const struct part *part, int error)
 {
-    char dir[512], node[256];
+    const char *dir = part->found->dir, *node = part->node;
 
-    pfr_safe_text(part->found->dir, dir, sizeof(dir));
-    pfr_safe_text(part->node, node, sizeof(node));
     if (error == -EPROTO)
-        fprintf(stderr, "profres: %s/%s was written by a later version; a newer profres draws it\n",
-                dir, node);
+        pfr_error("%s/%s was written by a later version; a newer profres draws it", dir, node);
     else
-        fprintf(stderr, "profres: cannot read %s/%s: %s\n", dir, node,
-                error ? strerror(-error) : "there is nothing");
+        pfr_error("cannot read %s/%s: %s", dir, node,
+                  error ? strerror(-error) : "there is nothing");
 }
 
 static void read_part(const struct parts *parts, struct part *part)

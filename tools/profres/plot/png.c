@@ -15,6 +15,7 @@
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
 #include "common/base/fd.h"
+#include "common/base/log.h"
 
 /* A picture takes a second or two. */
 #define WAIT_NS (60 * INT64_C(1000000000))
@@ -93,7 +94,7 @@ int pfr_png_make(char **data, size_t *size)
               "(Debian)\nor librsvg2-tools (Fedora, RHEL), or write a .svg file instead\n",
               stderr);
     else if (r < 0)
-        fprintf(stderr, "profres: rsvg-convert could not make the picture: %s; a .svg file can be "
-                        "written\n", strerror(-r));
+        pfr_error("rsvg-convert could not make the picture: %s; a .svg file can be written",
+                  strerror(-r));
     return r;
 }

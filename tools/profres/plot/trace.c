@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/safe.h"
 #include "common/record/json.h"
 #include "common/record/lines.h"
 #include "common/record/reader.h"
 #include "common/record/schema.h"
-#include "tools/profres/cell.h"
 #include "tools/profres/plot/usage.h"
 
 static const char *text_at(struct json_object *object, const char *key)

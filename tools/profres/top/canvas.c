@@ -7,8 +7,8 @@
 #include <wchar.h>
 
 #include "common/base/parse.h"
+#include "common/base/safe.h"
 #include "common/base/utf8.h"
-#include "tools/profres/cell.h"
 
 int pfr_canvas_init(struct pfr_canvas *canvas, int rows, int columns, bool unicode)
 {

@@ -1,0 +1,60 @@
+#!/bin/bash
+# What readers make of files that another user wrote to harm them: nothing of it
+# acts on the terminal, and nothing outside of the named directory is touched.
+# shellcheck source=tap.sh
+. "$(dirname "$0")/tap.sh"
+plan 26
+cd "$work" || exit 1
+export TZ=UTC0 PYTHONIOENCODING=utf-8
+unset PROFRES_PATH
+hostile() { python3 "$here/hostile.py" "$@"; }
+# shown WHAT COMMAND...: something is on stdout or stderr, and nothing harmful
+shown() {
+    local what=$1
+    shift
+    timeout 60 "$@" >out 2>&1
+    is "$what" "$(hostile check <out)" ""
+}
+
+"$profres" run -q -i 0.1 -w 0.2 -d slurm-1.profres -- sh -c 'sleep 0.7'
+cp -r slurm-1.profres slurm-2.profres
+step=slurm-2.profres/0
+node=$(basename "$step"/*.jsonl .jsonl)
+jq -c '.info.allocation = {job_id: 2, job_name: "name", cluster: "c", user: "u", nodes: 2}
+       | .info.reasons = {ps_pss: "why"} | .state = "LIVE"' "$step/$node.json" >edited
+mv edited "$step/$node.json"
+echo '{"type":"event","ts":"2026-11-10T12:00:00.000Z","t":0.1,"event":"phase","name":"a"}' \
+    >>"$step/$node.jsonl"
+hostile poison "$step/$node.json" "$step/$node.jsonl"
+ok "there is something to be afraid of" grep -q $'\e' "$step/$node.jsonl"
+is "... which the check sees" "$(hostile check <"$step/$node.jsonl" | grep -c U+001B)" 1
+
+shown "report" "$profres" report --no-sacct "$step"
+shown "report --why" "$profres" report --no-sacct --why "$step"
+for by in job step node task process phase time; do
+    shown "report --by=$by" "$profres" report --no-sacct --by=$by "$step"
+done
+shown "report --json" "$profres" report --no-sacct --json "$step"
+shown "ls" "$profres" ls "$step"
+shown "ls -P, every column" "$profres" ls -P -o ALL "$step"
+shown "ls --group" "$profres" ls --group "$step"
+shown "brief" "$profres" brief --chart "$step"
+shown "plot as text" "$profres" plot -o - -f txt "$step"
+shown "top" env TERM=dumb "$profres" top --frames=1 "$step"
+for format in csv influx jsonl openmetrics; do
+    shown "export $format" "$profres" export -f $format "$step"
+done
+mkdir prmon
+"$profres" export -f prmon -o prmon "$step"
+shown "export prmon" sh -c "cat prmon/*.txt | tr '\\t' ' '"
+
+# --- schemas and names ---
+mkdir -p $'slurm-3\e[31m.profres/0'
+for file in json jsonl; do
+    sed $'s,profres-[a-z]*/1[^"]*,x\x1b[31m/9.9,' "$step/$node.$file" \
+        >$'slurm-3\e[31m.profres/0'/"$node.$file"
+    cp "slurm-1.profres/0/$node.$file" $'slurm-3\e[31m.profres/0/n\e[31m.'"$file"
+done
+shown "a version that nobody knows" "$profres" export -f csv $'slurm-3\e[31m.profres'
+shown "... in a report" "$profres" report --no-sacct $'slurm-3\e[31m.profres'
+shown "a word that is none" "$profres" ls $'\e[31m/none'
