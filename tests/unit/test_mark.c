@@ -538,7 +538,7 @@ static void flood_of_events(void **state)
     finish(bench);
     assert_true(bench->session->marks.bytes <= PFR_SERIES_PER_HOUR / 4 + 2200);
     assert_true(bench->session->series.seal.bytes < PFR_SERIES_PER_HOUR / 2);
-    assert_true(bench->session->marks.dropped > 800);
+    assert_in_range(bench->session->marks.dropped, 800, 1000); /* each once */
 }
 
 /* More marks than the loop takes at one go are taken at the next. */

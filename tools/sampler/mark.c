@@ -78,7 +78,6 @@ static bool write_event(struct pfr_session *session, const char *event, int64_t 
 
     if (marks->bytes > pfr_series_room(&session->series, now) / 4) {
         json_object_put(object);
-        marks->dropped++;
         return false;
     }
     pfr_series_event(&session->series, event,
