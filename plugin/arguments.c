@@ -23,15 +23,17 @@ void pfr_arguments_add(struct pfr_arguments *arguments, const char *format, ...)
     arguments->used += (size_t)length + 1;
 }
 
-static void add_identity(struct pfr_arguments *arguments, spank_t sp)
+/* False when Slurm does not say whose the step is: it is not root's then. */
+static bool add_identity(struct pfr_arguments *arguments, spank_t sp)
 {
     gid_t gid = 0, *groups = NULL;
     uid_t uid = 0;
     int count = 0;
     char list[8192] = "";
 
-    spank_get_item(sp, S_JOB_UID, &uid);
-    spank_get_item(sp, S_JOB_GID, &gid);
+    if (spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS ||
+        spank_get_item(sp, S_JOB_GID, &gid) != ESPANK_SUCCESS)
+        return false;
     if (spank_get_item(sp, S_JOB_SUPPLEMENTARY_GIDS, &groups, &count) != ESPANK_SUCCESS)
         count = 0;
     for (int i = 0; i < count && strlen(list) < sizeof(list) - 16; i++)
@@ -42,6 +44,7 @@ static void add_identity(struct pfr_arguments *arguments, spank_t sp)
         pfr_arguments_add(arguments, "--gid=%u", (unsigned)gid);
         pfr_arguments_add(arguments, "--groups=%s", list);
     }
+    return true;
 }
 
 /*
@@ -97,7 +100,7 @@ static void add_facts(struct pfr_arguments *arguments, spank_t sp, const struct 
     add_words(arguments, sp);
 }
 
-void pfr_arguments_who(struct pfr_arguments *arguments, spank_t sp, const struct pfr_job *job,
+bool pfr_arguments_who(struct pfr_arguments *arguments, spank_t sp, const struct pfr_job *job,
                        const char *node)
 {
     char step[32];
@@ -110,8 +113,8 @@ void pfr_arguments_who(struct pfr_arguments *arguments, spank_t sp, const struct
     pfr_arguments_add(arguments, "--job=%u", job->job);
     pfr_arguments_add(arguments, "--step=%s", step);
     pfr_arguments_add(arguments, "--node=%s", node);
-    add_identity(arguments, sp);
     add_facts(arguments, sp, job);
+    return add_identity(arguments, sp);
 }
 
 void pfr_arguments_choice(struct pfr_arguments *arguments, const struct pfr_job *job,
@@ -133,16 +136,4 @@ void pfr_arguments_choice(struct pfr_arguments *arguments, const struct pfr_job 
         pfr_arguments_add(arguments, "--no-cmd");
     if (job->step == PFR_STEP_BATCH && !spec->quiet)
         pfr_arguments_add(arguments, spec->chart ? "--chart" : "--brief");
-}
-
-void pfr_arguments_command(struct pfr_arguments *arguments, spank_t sp)
-{
-    char **words = NULL;
-    int count = 0;
-
-    if (spank_get_item(sp, S_JOB_ARGV, &count, &words) != ESPANK_SUCCESS)
-        return;
-    pfr_arguments_add(arguments, "--");
-    for (int i = 0; i < count && words[i]; i++)
-        pfr_arguments_add(arguments, "%s", words[i]);
 }

@@ -19,15 +19,15 @@ struct pfr_arguments {
 void pfr_arguments_add(struct pfr_arguments *arguments, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What every sampler of the step has to know: names, the user, what was given. */
-void pfr_arguments_who(struct pfr_arguments *arguments, spank_t sp, const struct pfr_job *job,
+/*
+ * What every sampler of the step has to know: names, the user, what was given.
+ * False when Slurm does not say who the user is: then none may be started.
+ */
+bool pfr_arguments_who(struct pfr_arguments *arguments, spank_t sp, const struct pfr_job *job,
                        const char *node);
 
 /* What one that measures has to know besides. */
 void pfr_arguments_choice(struct pfr_arguments *arguments, const struct pfr_job *job,
                           const struct pfr_choice *choice);
-
-/* The last: the command of the step. */
-void pfr_arguments_command(struct pfr_arguments *arguments, spank_t sp);
 
 #endif

@@ -35,6 +35,9 @@ static inline int pfr_patience_end(int patience_ms)
     return patience_ms * 20 / PFR_PATIENCE_MS;
 }
 
+/* How often to look at most, unless the site says min_interval=. */
+#define PFR_LEAST_INTERVAL (PFR_NS_PER_S / 10)
+
 /* What plugstack.conf, the environment and the command line came to. */
 struct pfr_choice {
     struct pfr_spec spec; /* site defaults, then the user's words over them */

@@ -76,7 +76,7 @@ static void take_site_words(int ac, char **av)
 
     pfr_spec_default(&choice.spec);
     choice.wanted = choice.given = false;
-    choice.least_interval = 0;
+    choice.least_interval = PFR_LEAST_INTERVAL;
     choice.patience_ms = PFR_PATIENCE_MS;
     snprintf(choice.sampler, sizeof(choice.sampler), "%s/profres-sampler", PFR_LIBEXECDIR);
     snprintf(choice.profres, sizeof(choice.profres), "%s/profres", PFR_BINDIR);
@@ -196,7 +196,7 @@ EXPORT int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 {
     COUNT_TIME;
     spank_context_t context = spank_context();
-    char value[PFR_SPEC_SIZE] = "";
+    char value[PFR_SPEC_SIZE + 1] = ""; /* so that one that is too long is seen to be */
 
     (void)ac;
     (void)av;

@@ -172,6 +172,11 @@ int pfr_spec_parse(struct pfr_spec *spec, const char *text, char *error, size_t 
     struct pfr_selection selection;
     char metrics[2 * PFR_SPEC_SIZE];
 
+    if (strlen(text) >= PFR_SPEC_SIZE) {
+        snprintf(error, size, "SPEC is longer than %d bytes; shorten metrics= or dir=",
+                 PFR_SPEC_SIZE - 1);
+        return -EINVAL;
+    }
     parsed.off = false; /* asked for, unless it says otherwise */
     while (*text) {
         size_t length = strcspn(text, ",");

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -143,6 +144,36 @@ static int patience_of(const struct pfr_choice *choice)
     return choice->patience_ms - (files ? pfr_patience_files(choice->patience_ms) : 0);
 }
 
+/*
+ * Root executes it: what others may write, or put another in the place of, is
+ * not executed. A step of one who is not root runs what it likes.
+ */
+static bool is_trustworthy(const char *path)
+{
+    char dir[PATH_MAX];
+    struct stat file, place;
+
+    snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path + 1), path);
+    if (stat(path, &file) < 0 || stat(dir, &place) < 0 || access(path, X_OK) < 0)
+        snprintf(step.trouble, sizeof(step.trouble), "cannot run %s: %s", path, strerror(errno));
+    else if (getuid() == 0 && (file.st_uid != 0 || place.st_uid != 0 ||
+                               ((file.st_mode | place.st_mode) & (S_IWGRP | S_IWOTH))))
+        snprintf(step.trouble, sizeof(step.trouble),
+                 "%s is not run as root: it or its directory is not root's, or others may write "
+                 "to it; make both root's, with mode 0755", path);
+    return !step.trouble[0];
+}
+
+/* Over the socket: the command line of a process is for all to see. */
+static void tell_command(spank_t sp)
+{
+    char **words = NULL;
+    int count = 0;
+
+    if (spank_get_item(sp, S_JOB_ARGV, &count, &words) == ESPANK_SUCCESS && words)
+        pfr_control_send_command(step.talk.control, words);
+}
+
 void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
 {
     static struct pfr_arguments arguments;
@@ -152,15 +183,15 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
     choice->wanted = is_of_interest(sp, choice);
     if (!choice->wanted)
         return;
-    if (access(choice->sampler, X_OK) < 0) {
-        snprintf(step.trouble, sizeof(step.trouble), "cannot run %s: %s", choice->sampler,
-                 strerror(errno));
+    if (!is_trustworthy(choice->sampler))
+        return;
+    if (!pfr_arguments_who(&arguments, sp, &step.job, step.node)) {
+        snprintf(step.trouble, sizeof(step.trouble), "Slurm does not say whose step %s is",
+                 step.talk.step);
         return;
     }
-    pfr_arguments_who(&arguments, sp, &step.job, step.node);
     pfr_arguments_add(&arguments, "--tree=%d", (int)getpid());
     pfr_arguments_choice(&arguments, &step.job, choice);
-    pfr_arguments_command(&arguments, sp);
     if (pfr_control_pair(fds) < 0) {
         snprintf(step.trouble, sizeof(step.trouble), "no socket: %s", strerror(errno));
         return;
@@ -168,10 +199,13 @@ void pfr_step_begin(spank_t sp, struct pfr_choice *choice)
     step.talk.patience = patience_of(choice) * INT64_C(1000000);
     step.talk.owner = getpid();
     step.talk.sampler = launch(choice, &arguments, fds[1]);
-    if (step.talk.sampler > 0)
+    if (step.talk.sampler > 0) {
         step.talk.control = fds[0];
-    else
+        if (!choice->spec.no_cmd)
+            tell_command(sp);
+    } else {
         close(fds[0]);
+    }
     close(fds[1]);
 }
 
@@ -296,14 +330,15 @@ static void record_anew(spank_t sp, const struct pfr_choice *choice)
     static struct pfr_arguments arguments;
     int fds[2];
 
-    if (!step.dir[0] || pfr_control_pair(fds) < 0)
-        return;
     arguments.count = 0;
     arguments.used = 0;
-    pfr_arguments_who(&arguments, sp, &step.job, step.node);
+    if (!pfr_arguments_who(&arguments, sp, &step.job, step.node))
+        return;
     pfr_arguments_add(&arguments, "--dir=%s", step.dir);
     if (choice->spec.openmetrics[0])
         pfr_arguments_add(&arguments, "--openmetrics=%s", choice->spec.openmetrics);
+    if (!step.dir[0] || pfr_control_pair(fds) < 0)
+        return;
     if (launch(choice, &arguments, fds[1]) > 0) {
         if (step.mask[0])
             pfr_control_send(fds[0], "umask %s", step.mask);

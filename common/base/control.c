@@ -60,6 +60,25 @@ int pfr_control_send_fd(int fd, int passed, const char *text)
     return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+/* What a message may have; the receiver's buffer is a little larger. */
+#define WORD 4000
+
+void pfr_control_send_command(int fd, char *const *words)
+{
+    size_t used = 0;
+
+    for (int i = 0; words[i]; i++) {
+        size_t length = strnlen(words[i], WORD);
+
+        used += length + 1;
+        if (i == PFR_COMMAND_WORDS - 1 || used > PFR_COMMAND_SIZE - sizeof("...")) {
+            pfr_control_send(fd, "command ...");
+            return;
+        }
+        pfr_control_send(fd, "command %.*s", (int)length, words[i]);
+    }
+}
+
 /* Well below what a socket takes in one piece. */
 #define PART 32768
 

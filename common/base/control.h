@@ -11,6 +11,8 @@
  *                     go                      they are about to: first sample
  *                     exit PID WAITSTATUS STARTED ENDED CPU_NS MAXRSS
  *                     totals PEAK KILLS CPU   what the host read itself at the end
+ *                     command WORD            of the step's command line, one by one,
+ *                                             before start: argv is for all to see
  *                     dir PATH, umask OCTAL   before go
  *                     presume PATH            a dir that may be named again
  *                     fact NAME=VALUE         one that was not known before
@@ -39,6 +41,14 @@ int pfr_control_send(int fd, const char *format, ...) __attribute__((format(prin
 
 /* The same with a descriptor, which the other side gets a copy of. */
 int pfr_control_send_fd(int fd, int passed, const char *text);
+
+/*
+ * A command line, NULL at its end, word by word. Of a very long one the last
+ * word that is sent is "...".
+ */
+#define PFR_COMMAND_WORDS 250
+#define PFR_COMMAND_SIZE 32768
+void pfr_control_send_command(int fd, char *const *words);
 
 /*
  * Text of any length: as many "more " messages as it takes and one that

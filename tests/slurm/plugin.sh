@@ -26,7 +26,7 @@ patience_ms=85
 [ "$lab_patience" -le 1 ] || patience_ms=$((2000 * lab_patience))
 use_plugin() {
     local bin=$lab_dir/bin
-    lab_spank "optional $bin/profile_res.so sampler=$bin/profres-sampler profres=$bin/profres patience=${patience_ms}ms $*"
+    lab_spank "optional $bin/profile_res.so sampler=$bin/profres-sampler profres=$bin/profres min_interval=10ms patience=${patience_ms}ms $*"
 }
 
 # have_plugin: whether there is one to test, else the reason in $lab_why

@@ -139,6 +139,8 @@ static spank_err_t get_other(spank_item_t item, va_list ap)
     static gid_t groups[] = { 0, 0 };
 
     groups[0] = getgid();
+    if (host.nobody && item == S_JOB_UID)
+        return ESPANK_ERROR;
     if (item == S_TASK_PID) {
         *va_arg(ap, pid_t *) = host.pids[host.task];
     } else if (item == S_TASK_EXIT_STATUS) {

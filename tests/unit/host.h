@@ -21,7 +21,8 @@ struct host {
     int task;                   /* of the hook that runs; -1 = none */
     pid_t pids[HOST_TASKS];
     int status[HOST_TASKS];
-    char env[32][2][512]; /* the job's */
+    bool nobody;        /* Slurm does not know whose the step is */
+    char env[32][2][1200]; /* the job's */
     int env_count;
     bool slow_log;      /* it takes time to write */
     bool contain;       /* as with SlurmdParameters=contain_spank */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,9 @@ static void sampler_hears_of_everything(void **state)
     await_line("closed\n");
     await_line("arg --control=3\narg --slurm\narg --lenient\narg --job=4711\narg --step=0\n");
     await_line("arg --interval=250ms\narg --window=20000ms\narg --top=5\narg --metrics=ps_rss\n"
-               "arg --no-cmd\narg --\narg ./program\narg an argument\n");
+               "arg --no-cmd\n");
+    assert_no_line("arg ./program");
+    assert_no_line("msg command"); /* cmd=off: it is not even told */
     snprintf(line, sizeof(line), "arg --tree=%d\n", (int)getpid());
     await_line(line);
     for (int i = 0; i < 3; i++) {
@@ -277,6 +280,77 @@ static void site_bounds_the_interval(void **state)
     site("min_interval=5s");
     walk("interval=10ms");
     await_line("arg --interval=5000ms\n");
+}
+
+static void interval_is_bounded_without_the_site(void **state)
+{
+    (void)state;
+    use_fake("record");
+    walk("interval=10ms");
+    await_line("arg --interval=100ms\n");
+}
+
+/* What a process was called with is for everybody on the node to read. */
+static void command_is_told_over_the_socket(void **state)
+{
+    (void)state;
+    use_fake("record");
+    walk("");
+    await_line("msg command ./program\nmsg command an argument\n");
+    assert_no_line("arg ./program");
+    assert_no_line("arg an argument");
+}
+
+/* Not to be told who the user is does not make it root. */
+static void unknown_user_is_refused(void **state)
+{
+    (void)state;
+    use_fake("record");
+    host.nobody = true;
+    walk("");
+    poll(NULL, 0, 100);
+    assert_string_equal(recorded(), "");
+    assert_non_null(strstr(host.log, "does not say whose step"));
+}
+
+/* Root executes what root alone can write. */
+static void loose_sampler_is_refused(void **state)
+{
+    if (getuid() != 0)
+        skip();
+    for (int way = 0; way < 3; way++) {
+        if (way)
+            set_up(state);
+        use_fake("record");
+        if (way == 0)
+            assert_int_equal(chmod(script, 0775), 0);
+        else if (way == 1)
+            assert_int_equal(chown(script, 65534, 65534), 0);
+        else
+            assert_int_equal(chmod(case_dir, 0777), 0);
+        walk("");
+        poll(NULL, 0, 100);
+        assert_string_equal(recorded(), "");
+        assert_non_null(strstr(host.log, "is not run as root"));
+        if (way < 2)
+            tear_down(state);
+    }
+}
+
+/* A part of what was said is not what was said. */
+static void long_environment_is_refused_whole(void **state)
+{
+    static char text[1100] = "interval=3s,metrics=";
+
+    (void)state;
+    use_fake("record");
+    while (strlen(text) < sizeof(text) - 10)
+        strcat(text, "+ps_rss");
+    host_setenv("SLURM_PROFILE_RES", text);
+    walk(NULL);
+    poll(NULL, 0, 100);
+    assert_string_equal(recorded(), "");
+    assert_non_null(strstr(host.log, "longer than 1023 bytes"));
 }
 
 /* A step that was let through by an older srun is not the place to complain loudly. */
@@ -616,6 +690,11 @@ int main(void)
         WALK_CASE(option_turns_on_what_the_environment_turns_off),
         WALK_CASE(environment_turns_off_the_default),
         WALK_CASE(site_bounds_the_interval),
+        WALK_CASE(interval_is_bounded_without_the_site),
+        WALK_CASE(command_is_told_over_the_socket),
+        WALK_CASE(unknown_user_is_refused),
+        WALK_CASE(loose_sampler_is_refused),
+        WALK_CASE(long_environment_is_refused_whole),
         WALK_CASE(wrong_words_are_not_fatal_in_a_step),
         WALK_CASE(words_forge_no_line_of_the_log),
         WALK_CASE(inner_steps_follow_the_batch_step),

@@ -220,28 +220,19 @@ static void exec_sampler(const struct run *run, const char *path, int control)
     const char *values[] = { control_text, tree, run->name, "0", run->node, run->dir,
                              run->interval, run->window, run->top, run->metrics,
                              run->openmetrics };
-    size_t words = 0, count = 0;
-    char **args;
+    char *args[2 * PFR_COUNT(values) + 2] = { (char[]){ "profres-sampler" } };
+    size_t words = 1;
     /* lint: cloexec: it may be 0, 1 or 2 itself, and has to stay then */
     int null = open("/dev/null", O_RDWR);
 
-    while (run->command[count])
-        count++;
-    args = calloc(2 * PFR_COUNT(values) + count + 3, sizeof(*args));
-    if (!args)
-        _exit(127);
     snprintf(control_text, sizeof(control_text), "%d", control);
     snprintf(tree, sizeof(tree), "%d", (int)getppid());
-    args[words++] = (char[]){ "profres-sampler" };
     for (size_t i = 0; i < PFR_COUNT(values); i++) {
         if (!values[i])
             continue;
         args[words++] = fixed[i];
         args[words++] = (char *)(uintptr_t)values[i];
     }
-    args[words++] = (char[]){ "--" };
-    for (char **p = run->command; *p; p++)
-        args[words++] = *p;
     setsid(); /* the terminal's signals are not for it */
     dup2(null, 0);
     dup2(null, 1);
@@ -550,6 +541,7 @@ static void introduce(struct run *run)
 {
     if (run->control < 0)
         return;
+    pfr_control_send_command(run->control, run->command);
     pfr_control_send(run->control, "start %d 0", (int)run->child);
     pfr_control_send(run->control, "go");
     if (!await(run, "ready", READY_MS))

@@ -117,6 +117,20 @@ static void on_fact(struct pfr_session *session, const char *fact)
     }
 }
 
+/* A word of the step's command line. */
+static void on_command(struct pfr_session *session, const char *word)
+{
+    static char text[PFR_COMMAND_SIZE], *words[PFR_COMMAND_WORDS + 1];
+    static size_t used, count;
+    size_t size = strlen(word) + 1;
+
+    if (session->started || count == PFR_COMMAND_WORDS || size > sizeof(text) - used)
+        return;
+    words[count++] = memcpy(text + used, word, size);
+    used += size;
+    session->options.command = words;
+}
+
 static void on_exit_notice(struct pfr_session *session, int control, const char *text)
 {
     struct pfr_task_end end;
@@ -211,6 +225,8 @@ static void on_message(struct pfr_session *session, int control, const char *tex
         on_dir(session, text + 4, false);
     else if (strncmp(text, "presume ", 8) == 0)
         on_dir(session, text + 8, true);
+    else if (strncmp(text, "command ", 8) == 0)
+        on_command(session, text + 8);
     else if (strncmp(text, "fact ", 5) == 0)
         on_fact(session, text + 5);
 }

@@ -95,7 +95,7 @@ static const struct option long_options[] = {
 
 static int usage(FILE *out)
 {
-    fputs("usage: profres-sampler --control FD --tree PID --job NAME [option...] [-- CMD...]\n"
+    fputs("usage: profres-sampler --control FD --tree PID --job NAME [option...]\n"
           "Started by 'profres run' and by the Slurm plugin; see profres-sampler(8).\n",
           out);
     return out == stdout ? EXIT_SUCCESS : 2;
@@ -253,8 +253,6 @@ int main(int argc, char **argv)
     }
     if (control < 0 || (options.tree == 0 && !options.slurm))
         return usage(stderr);
-    if (optind < argc)
-        options.command = argv + optind;
     fcntl(control, F_SETFD, FD_CLOEXEC);
     set_signals();
     raise_fd_limit();
