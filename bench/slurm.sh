@@ -45,13 +45,14 @@ row() {
 }
 
 # pair NAME ROUNDS SRUN-ARGUMENTS...: a row, with and without in turn
+spec=
 pair() {
     local name=$1 count=$2 i
     shift 2
     : >"$programs/bare" && : >"$programs/with"
     for ((i = 0; i < count; i++)); do
         timed lab_srun "$@" >>"$programs/bare"
-        timed lab_srun --profile-res "$@" >>"$programs/with"
+        timed lab_srun --profile-res="$spec" "$@" >>"$programs/with"
     done
     row "$name" "$(median <"$programs/bare")" "$(median <"$programs/with")"
 }
@@ -81,11 +82,28 @@ job=$(lab_sbatch -o /dev/null "$lab_home/many.sh")
 lab_wait_job "$job" 300
 read -r bare with <"$lab_home/many" && row "$steps steps in a row, each" "$bare" "$with"
 
-# a sampler that never answers: what all waits for it come to
-printf '#!/bin/sh\necho $$ >>%s\nexec sleep 60\n' "$lab_home/stuck" >"$programs/stuck"
-chmod 755 "$programs/stuck"
-lab_spank "${spank/sampler=*sampler /sampler=$programs/stuck }"
-pair 'srun true, sampler stuck' $((rounds / 3)) true
+# The promise of harm.t: whatever the sampler or its files do, a step takes less than
+# 100 ms longer. Medians of pairs in turn, one row for each fault.
+# fault NAME SAMPLER [SPEC]
+fault() {
+    lab_spank "${spank/sampler=*sampler /sampler=$2 }"
+    spec=${3:-}
+    pair "srun true, $1" $((rounds / 3)) true
+    spec=
+}
+for name in stuck stopped; do
+    printf '#!/bin/sh\necho $$ >>%s\n' "$lab_home/stuck" >"$programs/$name"
+    chmod 755 "$programs/$name"
+done
+echo 'exec sleep 60' >>"$programs/stuck"
+echo 'kill -STOP $$' >>"$programs/stopped"
+mkdir "$lab_home/roots"
+fault 'no sampler' "$programs/none"
+fault 'sampler fails' /bin/false
+fault 'sampler is stopped' "$programs/stopped"
+fault 'directory of another user' "$programs/profres-sampler" dir=roots
+fault 'no such directory' "$programs/profres-sampler" dir=/proc/none
+fault 'sampler stuck' "$programs/stuck"
 unstuck() { # those end by themselves, after 10 s
     local pid
     while read -r pid; do ! lab_alive "$pid" || return; done <"$lab_home/stuck"
