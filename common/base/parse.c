@@ -74,9 +74,10 @@ bool pfr_parse_duration(const char *text, int64_t *ns)
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (strcmp(text, units[i].suffix) != 0)
             continue;
-        int64_t v = whole * units[i].ns + pfr_muldiv(nano, units[i].ns, PFR_NS_PER_S);
+        int64_t v;
 
-        if (v <= 0)
+        if (__builtin_mul_overflow(whole, units[i].ns, &v) ||
+            __builtin_add_overflow(v, pfr_muldiv(nano, units[i].ns, PFR_NS_PER_S), &v) || v <= 0)
             return false;
         *ns = v;
         return true;

@@ -220,6 +220,10 @@ static void deny(struct pfr_availability *have, const struct pfr_cgplace *place,
                               place->file);
     else if (place->shape == PFR_CG_SPAN && error == -EACCES)
         pfr_availability_deny(have, place->id, "%s can only be reset by its owner", place->file);
+    else if (error == -ENOENT && strstr(place->file, ".pressure"))
+        pfr_availability_deny(have, place->id,
+                              "no %s: this kernel has no CONFIG_PSI, or was started with psi=0",
+                              place->file);
     else if (error == -ENOENT)
         pfr_availability_deny(have, place->id,
                               "no %s (%s): older kernel, or the controller is not enabled",

@@ -169,8 +169,9 @@ static void put_measurement(FILE *out, enum pfr_metric_id id,
                              metric->unit, false };
 
     pfr_openmetrics_name(metric, name);
-    snprintf(help, sizeof(help), "%s%s: %s", metric->key,
-             strcmp(field, "last") == 0 ? " at the newest sample" : "", metric->help);
+    snprintf(help, sizeof(help), "%s%s%s: %s", metric->key,
+             strcmp(field, "last") == 0 ? " at the newest sample" : "",
+             metric->unit == PFR_PERCENT ? ", here divided by 100" : "", metric->help);
     for (size_t i = 0; i < count; i++) {
         struct json_object *all = pfr_json_get(summaries[i], "measurements");
 

@@ -53,6 +53,12 @@ static struct json_object *unavailable_json(const struct pfr_availability *have)
     return object;
 }
 
+/* Somebody chose it: a job may be called 007. */
+static bool is_word(const char *key)
+{
+    return strcmp(key, "job_name") == 0 || strcmp(key, "user") == 0 || strcmp(key, "cluster") == 0;
+}
+
 /* Numbers as numbers; the key ends at the first '='. */
 static struct json_object *facts_json(const struct pfr_info *info)
 {
@@ -66,8 +72,8 @@ static struct json_object *facts_json(const struct pfr_info *info)
         if (!value)
             continue;
         snprintf(key, sizeof(key), "%.*s", (int)(value - info->facts[i]), info->facts[i]);
-        pfr_json_add(object, key, pfr_parse_int(value + 1, &number) ? json_object_new_int64(number)
-                                                                   : pfr_json_text(value + 1));
+        pfr_json_add(object, key, !is_word(key) && pfr_parse_int(value + 1, &number)
+                                      ? json_object_new_int64(number) : pfr_json_text(value + 1));
     }
     return object;
 }

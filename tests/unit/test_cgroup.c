@@ -261,6 +261,7 @@ static void v2_rhel8_has_a_sampled_peak(void **state)
     assert_true(pfr_metric_set_has(&bench->have.available, PFR_CGROUP_MEM_SAMPLED_PEAK));
     assert_denied(bench, PFR_CGROUP_PIDS_PEAK, "no pids.peak");
     assert_denied(bench, PFR_CGROUP_PSI_MEMORY_SOME_SECONDS, "no memory.pressure");
+    assert_denied(bench, PFR_CGROUP_PSI_MEMORY_SOME_SECONDS, "CONFIG_PSI");
     assert_denied(bench, PFR_CGROUP_OOM_KILLS_LOCAL, "no memory.events.local (unified)");
     assert_denied(bench, PFR_CGROUP_MEM_HIGH_LIMIT, "no memory.high (unified)");
     assert_denied(bench, PFR_CGROUP_SWAP_LIMIT, "no memory.swap.max (unified)");

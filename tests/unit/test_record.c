@@ -18,6 +18,7 @@
 #include "common/record/file.h"
 #include "common/record/reader.h"
 #include "common/record/schema.h"
+#include "common/record/summary.h"
 
 struct bench {
     struct fixture fixture;
@@ -834,10 +835,27 @@ static void failed_compaction_leaves_the_old(void **state)
     assert_false(exists(bench, ".s.jsonl.tmp"));
 }
 
+/* A name that happens to be digits is a name. */
+static void names_are_not_numbers(void **state)
+{
+    struct pfr_info info = { .job = "12", .step = "0", .node = "n1",
+                             .facts = { "job_name=007", "user=1000", "cluster=1", "job_id=12" },
+                             .fact_count = 4 };
+    PFR_AUTO_JSON *object = pfr_info_json(&info);
+    struct json_object *given = pfr_json_get(object, "allocation");
+
+    (void)state;
+    assert_string_equal(pfr_json_line(pfr_json_get(given, "job_name")), "\"007\"");
+    assert_string_equal(pfr_json_line(pfr_json_get(given, "user")), "\"1000\"");
+    assert_string_equal(pfr_json_line(pfr_json_get(given, "cluster")), "\"1\"");
+    assert_string_equal(pfr_json_line(pfr_json_get(given, "job_id")), "12");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_not_numbers),
         cmocka_unit_test(values_by_unit),
         cmocka_unit_test(giant_percentages_do_not_overflow),
         cmocka_unit_test(values_come_back),
