@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
@@ -58,6 +59,22 @@ ssize_t pfr_file_read_text(int dirfd, const char *path, char *buf, size_t size)
         return pfr_errno_is_gone(errno) ? 0 : -errno;
     }
     return pfr_fd_pread_text(fd, buf, size);
+}
+
+int pfr_file_open_foreign(int dirfd, const char *path, struct stat *status)
+{
+    PFR_AUTO_FD fd = -1;
+
+    if (fstatat(dirfd, path, status, AT_SYMLINK_NOFOLLOW) < 0)
+        return -errno;
+    if (!S_ISREG(status->st_mode))
+        return -EINVAL;
+    fd = openat(dirfd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ELOOP ? -EINVAL : -errno;
+    if (fstat(fd, status) < 0)
+        return -errno;
+    return S_ISREG(status->st_mode) ? pfr_take_fd(&fd) : -EINVAL; /* it may have been replaced */
 }
 
 int pfr_fd_write_all(int fd, const void *data, size_t length)

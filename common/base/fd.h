@@ -17,6 +17,15 @@ ssize_t pfr_fd_pread_text(int fd, char *buf, size_t size);
 /* The same for a path relative to dirfd, opened and closed. */
 ssize_t pfr_file_read_text(int dirfd, const char *path, char *buf, size_t size);
 
+struct stat;
+
+/*
+ * Opens a file of somebody else for reading. The descriptor and its status, or
+ * -errno: -EINVAL for what is no regular file, also a link, which may lead to a
+ * device: opening one can act on it.
+ */
+int pfr_file_open_foreign(int dirfd, const char *path, struct stat *status);
+
 /* 0 or -errno; short writes are continued. */
 int pfr_fd_write_all(int fd, const void *data, size_t length);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/fd.h"
 #include "common/base/parse.h"
 #include "common/record/lines.h"
 #include "common/record/scan.h"
@@ -227,10 +228,11 @@ int pfr_exact_load(struct pfr_facts *facts, int dirfd)
         return -ENOMEM;
     exact->first = true;
     while (more) {
-        int fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC), result;
+        struct stat st;
+        int fd = pfr_file_open_foreign(dirfd, name, &st), result;
 
         if (fd < 0)
-            return errno == ENOENT ? 0 : -errno;
+            return fd == -ENOENT ? 0 : fd;
         result = pass(exact, fd);
         if (result < 0)
             return result == -EPROTO ? 0 : result;

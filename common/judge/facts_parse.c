@@ -9,6 +9,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/fd.h"
 #include "common/base/parse.h"
 #include "common/judge/facts.h"
 #include "common/record/reader.h"
@@ -499,15 +500,13 @@ static int parse_file(struct pfr_facts *facts, int fd, size_t size,
 static int load(struct pfr_facts *facts, int dirfd, const char *name,
                 const struct pfr_wanted *wanted)
 {
-    PFR_AUTO_FD fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
+    PFR_AUTO_FD fd = pfr_file_open_foreign(dirfd, name, &st);
     int result;
 
     if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    if (!S_ISREG(st.st_mode) || st.st_size > PFR_LINE_MAX)
+        return fd == -ENOENT ? 0 : fd;
+    if (st.st_size > PFR_LINE_MAX)
         return -EINVAL;
     result = parse_file(facts, fd, (size_t)st.st_size, wanted);
     if (result < 0)
@@ -563,6 +562,19 @@ int pfr_facts_load(struct pfr_facts *facts, int dirfd, const char *node)
     return pfr_facts_load_some(facts, dirfd, node, NULL);
 }
 
+/*
+ * The node is the name of its file, and not what is written in there: it is used
+ * to find the series, and a name with ".." in it would lead elsewhere.
+ */
+static int name_node(struct pfr_facts *facts, const char *path, int result)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (result > 0)
+        snprintf(facts->node, sizeof(facts->node), "%s", slash ? slash + 1 : path);
+    return result;
+}
+
 int pfr_facts_load_some(struct pfr_facts *facts, int dirfd, const char *node,
                         const struct pfr_wanted *wanted)
 {
@@ -572,9 +584,8 @@ int pfr_facts_load_some(struct pfr_facts *facts, int dirfd, const char *node,
     if ((size_t)snprintf(name, sizeof(name), "%s.json", node) >= sizeof(name))
         return -ENAMETOOLONG;
     result = load(facts, dirfd, name, wanted);
-    if (result < 0 || (result > 0 && facts->progress == PFR_PROGRESS_COMPLETE))
-        return result;
-    if ((size_t)snprintf(name, sizeof(name), "%s.lost.json", node) >= sizeof(name))
-        return result;
-    return add_lost(facts, dirfd, name, result > 0);
+    if (result >= 0 && !(result > 0 && facts->progress == PFR_PROGRESS_COMPLETE) &&
+        (size_t)snprintf(name, sizeof(name), "%s.lost.json", node) < sizeof(name))
+        result = add_lost(facts, dirfd, name, result > 0);
+    return name_node(facts, node, result);
 }

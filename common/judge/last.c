@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/fd.h"
 #include "common/base/parse.h"
 #include "common/record/lines.h"
 #include "common/record/scan.h"
@@ -437,14 +438,10 @@ int pfr_last_load(struct pfr_last *last, int dirfd, const char *node)
     forget(&series);
     if ((size_t)snprintf(name, sizeof(name), "%s.jsonl", node) >= sizeof(name))
         return -ENAMETOOLONG;
-    fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    fd = pfr_file_open_foreign(dirfd, name, &st);
     if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
+        return fd == -ENOENT ? 0 : fd;
     pfr_lines_init(&lines, fd);
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        pfr_lines_release(&lines);
-        return -EINVAL;
-    }
     while (!series.foreign && (result = pfr_lines_next(&lines, &line, &length)) > 0)
         on_line(&series, line, length);
     usage = series.usage;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/fd.h"
 #include "common/base/parse.h"
 
 int pfr_reader_open(struct pfr_reader *reader, int fd)
@@ -113,16 +114,14 @@ const char *pfr_line_type(struct json_object *object)
 
 struct json_object *pfr_summary_load(int dirfd, const char *name)
 {
-    PFR_AUTO_FD fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+    PFR_AUTO_FD fd = pfr_file_open_foreign(dirfd, name, &st);
     PFR_AUTO_FREE char *text = NULL;
     struct json_object *object;
-    struct stat st;
     ssize_t n;
 
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return NULL;
-    if (!S_ISREG(st.st_mode) || st.st_size > PFR_LINE_MAX) {
-        errno = EINVAL;
+    if (fd < 0 || st.st_size > PFR_LINE_MAX) {
+        errno = fd < 0 ? -fd : EINVAL;
         return NULL;
     }
     text = malloc((size_t)st.st_size + 1);

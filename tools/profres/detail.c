@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/fd.h"
 #include "common/base/parse.h"
 #include "common/judge/last.h"
 #include "common/record/lines.h"
@@ -161,26 +162,25 @@ static bool go_to(struct pfr_scan *scan, const char *name)
 }
 
 /* The text of DIR/NODE.ENDING, to be freed; NULL. */
-static int open_file(const struct pfr_found *found, const char *node, const char *ending)
+static int open_file(const struct pfr_found *found, const char *node, const char *ending,
+                     struct stat *st)
 {
     char path[PATH_MAX];
-    int fd;
 
     if (!found || (size_t)snprintf(path, sizeof(path), "%s/%s.%s", found->dir, node, ending) >=
                       sizeof(path))
         return -ENOENT;
-    fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+    return pfr_file_open_foreign(AT_FDCWD, path, st);
 }
 
 static char *read_summary(const struct pfr_found *found, const char *node, size_t *length)
 {
-    PFR_AUTO_FD fd = open_file(found, node, "json");
     struct stat st;
+    PFR_AUTO_FD fd = open_file(found, node, "json", &st);
     char *text;
     ssize_t n;
 
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > PFR_LINE_MAX)
+    if (fd < 0 || st.st_size > PFR_LINE_MAX)
         return NULL;
     text = malloc((size_t)st.st_size + 1);
     n = text ? read(fd, text, (size_t)st.st_size) : -1;
@@ -230,7 +230,8 @@ static bool scan_type(struct pfr_scan *scan, const char *line, size_t length, st
 /* How many runs are in a series. */
 static int64_t count_runs(const struct pfr_found *found, const char *node)
 {
-    int fd = open_file(found, node, "jsonl");
+    struct stat st;
+    int fd = open_file(found, node, "jsonl", &st);
     struct pfr_lines lines;
     struct pfr_scan scan;
     struct pfr_span type;
@@ -256,7 +257,8 @@ static int each_window(struct source *source, const struct pfr_found *found, con
     struct pfr_span type;
     const char *line;
     size_t length;
-    int fd = open_file(found, node, "jsonl"), result, known = 0;
+    struct stat st;
+    int fd = open_file(found, node, "jsonl", &st), result, known = 0;
 
     if (fd < 0)
         return fd;

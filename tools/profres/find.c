@@ -154,7 +154,7 @@ static int walk_to(struct walk *walk, int dirfd, const char *entry, int depth)
 /* Only what was named or is a profile: others may keep their directories to themselves. */
 static void say_denied(const struct walk *walk, int depth, int error)
 {
-    if (walk->finds->denied && error != ENOENT && error != ENOTDIR &&
+    if (walk->finds->denied && error != ENOENT && error != ENOTDIR && error != ELOOP &&
         (depth == walk->depth || strstr(walk->name, ".profres")))
         walk->finds->denied(walk->path, error, walk->finds->denied_arg);
 }
@@ -168,10 +168,10 @@ static bool is_step_name(const char *name)
            strcmp(name, "interactive") == 0 || strcmp(name, "extern") == 0;
 }
 
+/* No link: it may lead back here, or to where the one who reads may go and its owner not. */
 static bool may_be_directory(const struct dirent64 *entry)
 {
-    return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN ||
-                                       entry->d_type == DT_LNK);
+    return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
 }
 
 /* As readdir(), but without the four calls and the 32 kB that opendir() takes for each. */
@@ -203,7 +203,8 @@ static const struct dirent64 *next_entry(struct listing *listing, int fd)
  */
 static int walk_into(struct walk *walk, int depth, int dirfd, const char *from)
 {
-    PFR_AUTO_FD dir = openat(dirfd, from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int follow = depth == walk->depth ? 0 : O_NOFOLLOW; /* what was named may be one */
+    PFR_AUTO_FD dir = openat(dirfd, from, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
     const char *base = base_name(walk->name);
     bool step = is_step_name(base), is_it;
     struct listing listing;

@@ -8,6 +8,7 @@
 
 #include "common/base/cleanup.h"
 #include "common/base/clock.h"
+#include "common/base/fd.h"
 #include "common/base/log.h"
 #include "common/base/parse.h"
 #include "common/base/safe.h"
@@ -260,18 +261,13 @@ static int drain(struct pfr_feed *feed, struct pfr_export *export, const struct 
     return some;
 }
 
-/* O_NONBLOCK: a FIFO in its place does not hold us. */
 static int open_series(struct pfr_feed *feed)
 {
-    PFR_AUTO_FD fd = openat(feed->dirfd, feed->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat now, before;
+    PFR_AUTO_FD fd = pfr_file_open_foreign(feed->dirfd, feed->name, &now);
 
     if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
-    if (fstat(fd, &now) < 0)
-        return -errno;
-    if (!S_ISREG(now.st_mode))
-        return -EINVAL;
+        return fd == -ENOENT ? 0 : fd;
     if (feed->fd >= 0 && fstat(feed->fd, &before) == 0 && before.st_ino == now.st_ino &&
         before.st_dev == now.st_dev)
         return 0;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/fd.h"
 #include "common/base/safe.h"
 #include "common/record/json.h"
 #include "common/record/lines.h"
@@ -249,7 +250,6 @@ static void name_it(struct pfr_trace *trace, struct json_object *info)
 {
     copy_text(trace->job, sizeof(trace->job), text_at(info, "job"));
     copy_text(trace->step, sizeof(trace->step), text_at(info, "step"));
-    copy_text(trace->node, sizeof(trace->node), text_at(info, "node"));
 }
 
 static void forget_members(struct pfr_trace *trace)
@@ -362,13 +362,9 @@ static int take_series(struct pfr_trace *trace, int dir, const char *node)
 
     if (!shape || (size_t)snprintf(name, sizeof(name), "%s.jsonl", node) >= sizeof(name))
         return -ENOMEM;
-    fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    fd = pfr_file_open_foreign(dir, name, &st);
     if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-        close(fd);
-        return -EINVAL;
-    }
+        return fd == -ENOENT ? 0 : fd;
     shape->rss = shape->cpu = -1;
     pfr_lines_init(&lines, fd);
     while ((r = pfr_lines_next(&lines, &line, &length)) > 0)

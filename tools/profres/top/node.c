@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/fd.h"
 #include "common/base/parse.h"
 #include "common/record/reader.h"
 #include "tools/profres/top/series.h"
@@ -67,6 +68,7 @@ static bool take_summary(struct pfr_top_node *node, const char *text, size_t len
         return r == -EPROTO;
     node->state = PFR_TOP_KNOWN;
     node->facts = facts;
+    snprintf(node->facts.node, sizeof(node->facts.node), "%s", node->name);
     pfr_top_tasks_parse(&node->tasks, text, length,
                         pfr_known(before) && pfr_known(facts.written) ? facts.written - before : 0);
     if (pfr_known(facts.elapsed))
@@ -84,9 +86,8 @@ static int read_summary(struct pfr_top_node *node, int dirfd, int64_t monotonic)
     ssize_t n;
 
     snprintf(name, sizeof(name), "%s.json", node->name);
-    fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
-        status.st_size > PFR_LINE_MAX)
+    fd = pfr_file_open_foreign(dirfd, name, &status);
+    if (fd < 0 || status.st_size > PFR_LINE_MAX)
         return 0;
     if (node->inode == status.st_ino && node->changed.tv_sec == status.st_mtim.tv_sec &&
         node->changed.tv_nsec == status.st_mtim.tv_nsec)

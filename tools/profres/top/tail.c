@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/fd.h"
 #include "common/record/reader.h"
 
 #define CHUNK (64 << 10)
@@ -95,17 +96,13 @@ int pfr_tail_read(struct pfr_tail *tail, int dirfd, const char *name, pfr_tail_t
      * Opened for each look: on NFS that is what asks the server how long the
      * file is by now, and whether the name is still that of the same file.
      */
-    PFR_AUTO_FD fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    PFR_AUTO_FREE char *chunk = NULL;
     struct stat status;
+    PFR_AUTO_FD fd = pfr_file_open_foreign(dirfd, name, &status);
+    PFR_AUTO_FREE char *chunk = NULL;
     int lines = 0;
 
     if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
-    if (fstat(fd, &status) < 0)
-        return -errno;
-    if (!S_ISREG(status.st_mode))
-        return -EINVAL;
+        return fd == -ENOENT ? 0 : fd;
     if (!tail->known || tail->device != status.st_dev || tail->inode != status.st_ino ||
         status.st_size < tail->offset)
         start_over(tail, &status, take, arg);
