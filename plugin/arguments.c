@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/log.h"
 #include "plugin/launch.h"
 
 void pfr_arguments_add(struct pfr_arguments *arguments, const char *format, ...)
@@ -23,26 +24,40 @@ void pfr_arguments_add(struct pfr_arguments *arguments, const char *format, ...)
     arguments->used += (size_t)length + 1;
 }
 
+/* The kernel takes no longer argument than 128 KiB: some 12,000 groups at least (H8). */
+static void add_groups(struct pfr_arguments *arguments, spank_t sp)
+{
+    static char list[PFR_ARGUMENTS_GROUPS];
+    size_t used = 0;
+    gid_t *groups = NULL;
+    int count = 0, i;
+
+    list[0] = '\0';
+    if (spank_get_item(sp, S_JOB_SUPPLEMENTARY_GIDS, &groups, &count) != ESPANK_SUCCESS)
+        count = 0;
+    for (i = 0; i < count && used < sizeof(list) - 16; i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u", i ? "," : "",
+                                 (unsigned)groups[i]);
+    if (i < count)
+        pfr_warning("the user is in %d groups, of which the sampler gets %d: it may not be able "
+                    "to write where the job can",
+                    count, i);
+    pfr_arguments_add(arguments, "--groups=%s", list);
+}
+
 /* False when Slurm does not say whose the step is: it is not root's then. */
 static bool add_identity(struct pfr_arguments *arguments, spank_t sp)
 {
-    gid_t gid = 0, *groups = NULL;
+    gid_t gid = 0;
     uid_t uid = 0;
-    int count = 0;
-    char list[8192] = "";
 
     if (spank_get_item(sp, S_JOB_UID, &uid) != ESPANK_SUCCESS ||
         spank_get_item(sp, S_JOB_GID, &gid) != ESPANK_SUCCESS)
         return false;
-    if (spank_get_item(sp, S_JOB_SUPPLEMENTARY_GIDS, &groups, &count) != ESPANK_SUCCESS)
-        count = 0;
-    for (int i = 0; i < count && strlen(list) < sizeof(list) - 16; i++)
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%u", i ? "," : "",
-                 (unsigned)groups[i]);
     if (getuid() == 0) {
         pfr_arguments_add(arguments, "--uid=%u", (unsigned)uid);
         pfr_arguments_add(arguments, "--gid=%u", (unsigned)gid);
-        pfr_arguments_add(arguments, "--groups=%s", list);
+        add_groups(arguments, sp);
     }
     return true;
 }

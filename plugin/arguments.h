@@ -7,11 +7,12 @@
 #include "plugin/plugin.h"
 
 #define PFR_ARGUMENTS_MAX 256
+#define PFR_ARGUMENTS_GROUPS 128000 /* bytes of the list of groups */
 
 struct pfr_arguments {
     char *list[PFR_ARGUMENTS_MAX]; /* NULL at the end, for exec */
     int count;
-    char text[32768];
+    char text[32768 + PFR_ARGUMENTS_GROUPS];
     size_t used;
 };
 

@@ -19,7 +19,7 @@
 #define WAIT_MS 2000
 
 static struct {
-    bool known;
+    bool known, mute;
     uint32_t job, step, nodes;
 } launched;
 
@@ -30,11 +30,33 @@ static const char *user_name(const struct pfr_choice *choice)
     return user ? user->pw_name : NULL;
 }
 
+/*
+ * A closed descriptor may have become one of srun's own since. Those close on exec; the
+ * one that srun was given does not.
+ */
+static bool has_stderr(void)
+{
+    int flags = fcntl(STDERR_FILENO, F_GETFD);
+
+    return flags >= 0 && !(flags & FD_CLOEXEC);
+}
+
+/* Of Slurm's log.h; a version without it prints the summary in any case. */
+#define LOG_LEVEL_INFO 3
+extern int slurm_get_log_level(void) __attribute__((weak));
+
+/* srun -Q */
+static bool is_quiet(void)
+{
+    return slurm_get_log_level && slurm_get_log_level() < LOG_LEVEL_INFO;
+}
+
 void pfr_client_begin(const struct pfr_choice *choice)
 {
     const char *name = user_name(choice);
     char value[300];
 
+    launched.mute = !has_stderr();
     if (name && (size_t)snprintf(value, sizeof(value), "%u:%s", (unsigned)getuid(), name) <
                     sizeof(value))
         setenv(PFR_USER_VARIABLE, value, 1);
@@ -117,8 +139,8 @@ void pfr_client_end(const struct pfr_choice *choice)
                      choice->spec.chart ? (char *)"--chart" : NULL, NULL };
     pid_t child;
 
-    if (!launched.known || choice->spec.quiet || find_place(choice, place, sizeof(place)) < 0 ||
-        access(choice->profres, X_OK) < 0)
+    if (!launched.known || launched.mute || !has_stderr() || is_quiet() || choice->spec.quiet ||
+        find_place(choice, place, sizeof(place)) < 0 || access(choice->profres, X_OK) < 0)
         return;
     if (choice->spec.nodes && choice->spec.nodes < count)
         count = (uint32_t)choice->spec.nodes;
@@ -128,8 +150,9 @@ void pfr_client_end(const struct pfr_choice *choice)
     snprintf(wait, sizeof(wait), "%d", pfr_patience_files(choice->patience_ms));
     child = fork();
     if (child == 0) {
-        dup2(2, 1); /* lint: cloexec: the summary goes to stderr */
-        execv(choice->profres, args);
+        /* lint: cloexec: the summary goes to stderr */
+        if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+            execv(choice->profres, args);
         _exit(127);
     }
     if (child > 0)

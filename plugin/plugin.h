@@ -43,6 +43,8 @@ struct pfr_choice {
     struct pfr_spec spec; /* site defaults, then the user's words over them */
     bool wanted;          /* by default, by the environment or by the option */
     bool given;           /* by the option: the environment is not looked at */
+    bool asked;           /* by the option or the environment, not only by default */
+    bool quiet_unasked;   /* default=quiet: no summary for those who have not asked */
     int64_t least_interval;
     int patience_ms; /* PFR_PATIENCE_MS, or the site's own */
     char sampler[512], profres[512]; /* programs */

@@ -17,6 +17,7 @@
 #include "common/base/parse.h"
 #include "common/base/safe.h"
 #include "plugin/plugin.h"
+#include "plugin/talk.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -26,13 +27,19 @@ SPANK_PLUGIN(profile_res, 1)
 
 static struct pfr_choice choice;
 
+#define MOST_LINES 16
+
 static void log_to_slurm(enum pfr_log_level level, const char *text, void *arg)
 {
+    static int lines; /* of a step: the first is in slurmd's log, too (F8) */
+
     (void)arg;
     if (level == PFR_LOG_INFO)
         slurm_verbose("profile-res: %s", text);
-    else
+    else if (spank_context() != S_CTX_REMOTE || lines++ == 0)
         slurm_spank_log("profile-res: %s", text);
+    else if (lines <= MOST_LINES)
+        pfr_talk_to_user("profile-res: ", text);
 }
 
 /* ---- plugstack.conf ---- */
@@ -57,6 +64,8 @@ static bool take_site_word(const char *word)
 {
     if (strcmp(word, "default=on") == 0 || strcmp(word, "on") == 0)
         return choice.wanted = true;
+    if (strcmp(word, "default=quiet") == 0)
+        return choice.wanted = choice.quiet_unasked = true;
     if (strcmp(word, "default=off") == 0 || strcmp(word, "off") == 0)
         return !(choice.wanted = false);
     if (strncmp(word, "min_interval=", 13) == 0)
@@ -75,7 +84,7 @@ static void take_site_words(int ac, char **av)
     char error[512];
 
     pfr_spec_default(&choice.spec);
-    choice.wanted = choice.given = false;
+    choice.wanted = choice.given = choice.asked = choice.quiet_unasked = false;
     choice.least_interval = PFR_LEAST_INTERVAL;
     choice.patience_ms = PFR_PATIENCE_MS;
     snprintf(choice.sampler, sizeof(choice.sampler), "%s/profres-sampler", PFR_LIBEXECDIR);
@@ -115,7 +124,7 @@ static int on_option(int val, const char *optarg, int remote)
     (void)val;
     if (pfr_spec_parse(&choice.spec, given_text(optarg), error, sizeof(error)) < 0)
         return refuse("--profile-res", error, remote != 0);
-    choice.given = choice.wanted = true;
+    choice.given = choice.asked = choice.wanted = true;
     return 0;
 }
 
@@ -129,7 +138,7 @@ static void take_environment(const char *name, const char *value, bool remote)
     if (pfr_spec_parse(&choice.spec, value, error, sizeof(error)) < 0)
         refuse(name, error, remote);
     else
-        choice.wanted = true;
+        choice.asked = choice.wanted = true;
 }
 
 static const char *environment_name(spank_context_t context)
@@ -155,9 +164,34 @@ static void settle_choice(void)
 {
     if (choice.spec.off)
         choice.wanted = false;
+    if (choice.quiet_unasked && !choice.asked)
+        choice.spec.quiet = true;
     if (choice.spec.interval < choice.least_interval)
         choice.spec.interval = choice.least_interval;
 }
+
+/* ---- listed twice ---- */
+
+/*
+ * Slurm loads a path only once. The same file under another path is loaded again, with
+ * these variables, and its hooks are called so many times in a row; another copy of it
+ * has variables of its own, and learns from its option that it is not the first (H6).
+ */
+static int listed;
+static bool not_first;
+
+static bool is_repeated(int *calls)
+{
+    return not_first || (*calls)++ % listed != 0;
+}
+
+/* At the start of a hook: a repetition does nothing. */
+#define ONLY_ONCE                  \
+    static int calls;              \
+    do {                           \
+        if (is_repeated(&calls))   \
+            return 0;              \
+    } while (0)
 
 /* ---- hooks ---- */
 
@@ -185,15 +219,18 @@ EXPORT int slurm_spank_init(spank_t sp, int ac, char **av)
     };
     spank_context_t context = spank_context();
 
+    if (listed++ > 0)
+        return 0;
     pfr_log_set(log_to_slurm, NULL);
     take_site_words(ac, av);
     if (context == S_CTX_LOCAL || context == S_CTX_ALLOCATOR || context == S_CTX_REMOTE)
-        spank_option_register(sp, &option);
+        not_first = spank_option_register(sp, &option) != ESPANK_SUCCESS;
     return 0;
 }
 
 EXPORT int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 {
+    ONLY_ONCE;
     COUNT_TIME;
     spank_context_t context = spank_context();
     char value[PFR_SPEC_SIZE + 1] = ""; /* so that one that is too long is seen to be */
@@ -216,6 +253,7 @@ EXPORT int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 
 EXPORT int slurm_spank_local_user_init(spank_t sp, int ac, char **av)
 {
+    ONLY_ONCE;
     (void)ac;
     (void)av;
     if (choice.wanted)
@@ -225,6 +263,7 @@ EXPORT int slurm_spank_local_user_init(spank_t sp, int ac, char **av)
 
 EXPORT int slurm_spank_user_init(spank_t sp, int ac, char **av)
 {
+    ONLY_ONCE;
     COUNT_TIME;
     (void)ac;
     (void)av;
@@ -236,6 +275,7 @@ EXPORT int slurm_spank_user_init(spank_t sp, int ac, char **av)
 
 EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
+    ONLY_ONCE;
     COUNT_TIME;
     (void)ac;
     (void)av;
@@ -246,6 +286,7 @@ EXPORT int slurm_spank_task_init(spank_t sp, int ac, char **av)
 
 EXPORT int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
 {
+    ONLY_ONCE;
     COUNT_TIME;
     (void)ac;
     (void)av;
@@ -256,6 +297,7 @@ EXPORT int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
 
 EXPORT int slurm_spank_task_exit(spank_t sp, int ac, char **av)
 {
+    ONLY_ONCE;
     COUNT_TIME;
     (void)ac;
     (void)av;
@@ -266,6 +308,7 @@ EXPORT int slurm_spank_task_exit(spank_t sp, int ac, char **av)
 
 EXPORT int slurm_spank_exit(spank_t sp, int ac, char **av)
 {
+    ONLY_ONCE;
     spank_context_t context = spank_context();
 
     (void)sp;

@@ -277,8 +277,10 @@ void pfr_step_user(spank_t sp, const struct pfr_choice *choice)
     step.job.user = user_name(sp, choice);
     step.job.name = variable(sp, "SLURM_JOB_NAME", name, sizeof(name));
     if (!settle_place(sp, choice)) {
-        pfr_warning("no directory can be made out of 'dir=%s'; measuring without files",
-                    choice->spec.dir);
+        pfr_warning("'dir=%s' gives no directory for user '%s', job name '%s'; measuring without "
+                    "files",
+                    choice->spec.dir, step.job.user ? step.job.user : "",
+                    step.job.name ? step.job.name : "");
         return;
     }
     if (variable(sp, "SLURM_UMASK", step.mask, sizeof(step.mask)))

@@ -7,9 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
-
-#include <slurm/spank.h>
 
 #include "common/base/clock.h"
 #include "common/base/control.h"
@@ -34,6 +33,18 @@ bool pfr_talk_goes_on(const struct pfr_talk *talk)
     return talk->control >= 0 && !talk->lost;
 }
 
+void pfr_talk_to_user(const char *prefix, const char *text)
+{
+    struct iovec parts[] = {
+        { (char *)prefix, strlen(prefix) },
+        { (char *)text, strlen(text) },
+        { (char *)"\n", 1 },
+    };
+
+    if (writev(STDERR_FILENO, parts, 3) < 0)
+        pfr_info("nobody to tell: %s", text);
+}
+
 static void heed(struct pfr_talk *talk, const char *text)
 {
     char safe[4096];
@@ -44,7 +55,7 @@ static void heed(struct pfr_talk *talk, const char *text)
         pfr_warning("%s; the step is not measured", text + 7);
         pfr_talk_end(talk);
     } else if (strncmp(text, "say ", 4) == 0) {
-        slurm_spank_log("%s", pfr_safe_message(text + 4, safe, sizeof(safe)));
+        pfr_talk_to_user("", pfr_safe_message(text + 4, safe, sizeof(safe)));
     }
 }
 

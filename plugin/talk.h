@@ -38,4 +38,10 @@ void pfr_talk_wake(struct pfr_talk *talk);
 
 void pfr_talk_end(struct pfr_talk *talk);
 
+/*
+ * A line for the user alone: slurmstepd's standard error is that of the job. What goes
+ * through Slurm's log is in slurmd's log, too.
+ */
+void pfr_talk_to_user(const char *prefix, const char *text);
+
 #endif

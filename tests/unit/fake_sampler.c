@@ -25,6 +25,8 @@ static void answer(const char *mode, int control, const char *text)
         return;
     if (strcmp(mode, "refuse") == 0 && strncmp(text, "start", 5) == 0)
         pfr_control_send(control, "refuse nothing can be measured here");
+    for (int i = 0; i < 3 && strcmp(mode, "warn") == 0 && strcmp(text, "go") == 0; i++)
+        pfr_control_send(control, "warn trouble %d", i);
     if (strcmp(text, "go") == 0)
         pfr_control_send(control, "ready");
     if (sscanf(text, "exit %d", &pid) == 1)

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -90,6 +91,24 @@ LOGGER(slurm_verbose, quiet_log)
 LOGGER(slurm_spank_log, log)
 LOGGER(slurm_error, log)
 
+/* In the place of libc's, for the plugin: its own lines are few. */
+ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+    ssize_t length = 0;
+
+    for (int i = 0; i < count && fd == STDERR_FILENO; i++) {
+        strncat(host.user_log, parts[i].iov_base, parts[i].iov_len);
+        length += (ssize_t)parts[i].iov_len;
+    }
+    return length;
+}
+
+int slurm_get_log_level(void);
+int slurm_get_log_level(void)
+{
+    return host.log_level;
+}
+
 spank_context_t spank_context(void)
 {
     return host.context;
@@ -98,6 +117,8 @@ spank_context_t spank_context(void)
 spank_err_t spank_option_register(spank_t sp, struct spank_option *option)
 {
     (void)sp;
+    if (host.option_taken)
+        return ESPANK_BAD_ARG;
     host.option = option;
     return ESPANK_SUCCESS;
 }
@@ -136,11 +157,13 @@ static spank_err_t get_number(spank_item_t item, va_list ap)
 static spank_err_t get_other(spank_item_t item, va_list ap)
 {
     static char *argv[] = { (char *)"./program", (char *)"an argument", NULL };
-    static gid_t groups[] = { 0, 0 };
+    static gid_t groups[16384];
 
     groups[0] = getgid();
     if (host.nobody && item == S_JOB_UID)
         return ESPANK_ERROR;
+    for (int i = 1; i < host.groups; i++)
+        groups[i] = 4000000000u + (gid_t)i;
     if (item == S_TASK_PID) {
         *va_arg(ap, pid_t *) = host.pids[host.task];
     } else if (item == S_TASK_EXIT_STATUS) {
@@ -156,7 +179,7 @@ static spank_err_t get_other(spank_item_t item, va_list ap)
         *va_arg(ap, char ***) = argv;
     } else if (item == S_JOB_SUPPLEMENTARY_GIDS) {
         *va_arg(ap, gid_t **) = groups;
-        *va_arg(ap, int *) = 1;
+        *va_arg(ap, int *) = host.groups;
     } else {
         return get_number(item, ap);
     }
@@ -309,10 +332,12 @@ int host_hook(const char *name, int words, char **word)
     address = dlsym(host.plugin, symbol);
     assert_non_null(address);
     memcpy(&call.hook, &address, sizeof(address));
-    if (is_contained(name))
-        contained(&call);
-    else
-        make_call(&call);
+    for (int i = 0; i < host.listed; i++) {
+        if (is_contained(name))
+            contained(&call);
+        else
+            make_call(&call);
+    }
     ms = (pfr_clock_ns(CLOCK_MONOTONIC) - begin) / MS;
     if (ms > host.slowest_ms)
         host.slowest_ms = ms;

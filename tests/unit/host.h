@@ -32,6 +32,11 @@ struct host {
     int64_t waited_ms;  /* while the clock was stopped */
     char log[8192];     /* what the user would see, a line each */
     char quiet_log[4096];
+    char user_log[8192]; /* what was written to standard error, and not through Slurm */
+    int log_level;       /* of srun: 3 without -Q and -v */
+    int groups;          /* how many the user is in */
+    int listed;          /* how often in plugstack.conf, each time by another path */
+    bool option_taken;   /* another copy of the plugin has it */
     struct spank_option *option;
     void *plugin;
 };

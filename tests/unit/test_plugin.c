@@ -508,7 +508,8 @@ static void batch_step_says_the_brief(void **state)
     host.step = 0xfffffffb;
     walk("");
     await_line("arg --brief\n");
-    assert_string_equal(host.log, "the first line\nthe second line\n");
+    assert_string_equal(host.user_log, "the first line\nthe second line\n");
+    assert_string_equal(host.log, "");
 }
 
 /* Nobody waits longer, but what has come by the last hook is said. */
@@ -523,10 +524,11 @@ static void brief_comes_late(void **state)
     host_stop_clock(false);
     end_tasks();
     host_start_clock();
-    assert_string_equal(host.log, "");
+    assert_string_equal(host.user_log, "");
     await_line("answered end\n");
     hook("exit");
-    assert_string_equal(host.log, "the first line\nthe second line\n");
+    assert_string_equal(host.user_log, "the first line\nthe second line\n");
+    assert_string_equal(host.log, "");
 }
 
 static void quiet_batch_step(void **state)
@@ -538,6 +540,108 @@ static void quiet_batch_step(void **state)
     await_line("closed\n");
     assert_no_line("arg --brief");
     assert_string_equal(host.log, "");
+}
+
+/* slurmd's log has one line of a step; the job's has them all. */
+static void one_line_in_the_log(void **state)
+{
+    (void)state;
+    use_fake("warn");
+    walk("");
+    assert_string_equal(host.log, "profile-res: trouble 0\n");
+    assert_string_equal(host.user_log, "profile-res: trouble 1\nprofile-res: trouble 2\n");
+}
+
+/* ---- what a site may have ---- */
+
+static int times(const char *text, const char *what)
+{
+    int count = 0;
+
+    for (; (text = strstr(text, what)); text++)
+        count++;
+    return count;
+}
+
+static void listed_twice(void **state)
+{
+    (void)state;
+    for (int contain = 0; contain < 2; contain++) {
+        if (contain)
+            set_up(state);
+        host.listed = 2;
+        host.contain = contain;
+        host.tasks = 3;
+        use_fake("record");
+        walk("");
+        await_line("closed\n");
+        assert_int_equal(times(recorded(), "arg --slurm\n"), 1);
+        assert_int_equal(times(recorded(), "msg start "), 3);
+        assert_int_equal(times(recorded(), "msg exit "), 3);
+        if (!contain)
+            tear_down(state);
+    }
+}
+
+static void another_copy_was_first(void **state)
+{
+    (void)state;
+    host.option_taken = true;
+    use_fake("record");
+    site("default=on");
+    walk(NULL);
+    poll(NULL, 0, 100);
+    assert_string_equal(recorded(), "");
+}
+
+static void many_groups(void **state)
+{
+    (void)state;
+    if (getuid() != 0)
+        skip();
+    host.groups = 800;
+    use_fake("record");
+    walk("");
+    await_line("closed\n");
+    assert_non_null(strstr(recorded(), ",4000000799\n"));
+    assert_int_equal(times(recorded(), ",4000000"), 799);
+    assert_string_equal(host.log, "");
+}
+
+static void more_groups_than_can_be_told(void **state)
+{
+    (void)state;
+    if (getuid() != 0)
+        skip();
+    host.groups = 16000;
+    use_fake("record");
+    walk("");
+    await_line("closed\n");
+    assert_non_null(strstr(host.log, "the user is in 16000 groups, of which the sampler gets "));
+}
+
+/* Whoever has not asked is measured, and not told. */
+static void quiet_by_default(void **state)
+{
+    (void)state;
+    use_profres("exit 0");
+    site("default=quiet");
+    walk_srun(NULL);
+    assert_string_equal(recorded(), "");
+    tear_down(state);
+    set_up(state);
+    use_profres("exit 0");
+    site("default=quiet");
+    walk_srun("");
+    await_line("arg brief\n");
+    tear_down(state);
+    set_up(state);
+    use_fake("record");
+    site("default=quiet");
+    host.step = 0xfffffffb;
+    walk(NULL);
+    await_line("closed\n");
+    assert_no_line("arg --brief");
 }
 
 /* ---- srun and sbatch ---- */
@@ -612,6 +716,35 @@ static void srun_is_silent(void **state)
         if (i < 2)
             tear_down(state);
     }
+}
+
+/* srun -Q */
+static void srun_is_told_to_be_quiet(void **state)
+{
+    (void)state;
+    use_profres("exit 0");
+    host.log_level = 2;
+    walk_srun("");
+    assert_string_equal(recorded(), "");
+}
+
+/* srun 2>&-, and what was closed may be used by srun for itself since. */
+static void srun_without_stderr(void **state)
+{
+    int saved = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
+
+    (void)state;
+    use_profres("exit 0");
+    close(STDERR_FILENO);
+    walk_srun("");
+    assert_string_equal(recorded(), "");
+    assert_int_equal(dup3(saved, STDERR_FILENO, O_CLOEXEC), STDERR_FILENO);
+    host_unload();
+    walk_srun("");
+    assert_string_equal(recorded(), "");
+    /* lint: cloexec: as it was */
+    assert_int_equal(dup2(saved, STDERR_FILENO), STDERR_FILENO);
+    close(saved);
 }
 
 /* A file system that does not answer: srun ends all the same. */
@@ -708,6 +841,14 @@ int main(void)
         WALK_CASE(batch_step_says_the_brief),
         WALK_CASE(brief_comes_late),
         WALK_CASE(quiet_batch_step),
+        WALK_CASE(one_line_in_the_log),
+        WALK_CASE(listed_twice),
+        WALK_CASE(another_copy_was_first),
+        WALK_CASE(many_groups),
+        WALK_CASE(more_groups_than_can_be_told),
+        WALK_CASE(quiet_by_default),
+        WALK_CASE(srun_is_told_to_be_quiet),
+        WALK_CASE(srun_without_stderr),
         WALK_CASE(wrong_words_fail_before_submission),
         WALK_CASE(srun_shows_the_brief),
         WALK_CASE(srun_waits_for_measured_nodes_only),

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/fd.h"
 #include "common/record/reader.h"
 
 /* ---- a sampler that fails ---- */
@@ -87,6 +88,21 @@ static void sampler_is_stopped(void **state)
     assert_in_range(host.slowest_ms, 0, BOUND_MS);
 }
 
+/* On a busy machine it may take a while to die of it. Its parent may never look. */
+static void kill_for_good(pid_t pid)
+{
+    char path[64], text[512];
+
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    for (int i = 0; i < 1000; i++) {
+        if (pfr_file_read_text(AT_FDCWD, path, text, sizeof(text)) <= 0 || strstr(text, ") Z"))
+            return;
+        poll(NULL, 0, 10);
+    }
+    fail_msg("process %d does not die", (int)pid);
+}
+
 static void sampler_is_killed(void **state)
 {
     const char *pid;
@@ -98,7 +114,7 @@ static void sampler_is_killed(void **state)
     fork_tasks();
     await_line("msg go\n");
     pid = strstr(recorded(), "\npid ");
-    assert_int_equal(kill((pid_t)atoi(pid + 5), SIGKILL), 0);
+    kill_for_good((pid_t)atoi(pid + 5));
     end_tasks();
     hook("exit");
     assert_in_range(host.slowest_ms, 0, BOUND_MS);
@@ -388,7 +404,7 @@ static void real_sampler_is_lost(void **state)
     live = await_summary(".json", "LIVE");
     pid = atoi(recorded());
     assert_true(pid > 1);
-    assert_int_equal(kill(pid, SIGKILL), 0);
+    kill_for_good(pid);
     end_tasks();
     hook("exit");
     assert_non_null(strstr(host.log, "has ended early"));

@@ -59,7 +59,8 @@ int set_up(void **state)
     memset(&host, 0, sizeof(host));
     host.job = host.array_job = 4711;
     host.array_task = 0xfffffffe;
-    host.nodes = host.tasks = 1;
+    host.nodes = host.tasks = host.groups = host.listed = 1;
+    host.log_level = 3;
     host.job_mem = 2000;
     host.step_mem = 1000;
     word_count = 0;
@@ -82,7 +83,7 @@ int set_up(void **state)
 /* What the sampler wrote; "" when it never ran. */
 const char *recorded(void)
 {
-    static char text[65536];
+    static char text[262144];
 
     return pfr_file_read_text(AT_FDCWD, record, text, sizeof(text)) > 0 ? text : "";
 }

@@ -106,7 +106,7 @@ static struct {
     bool given;
     uid_t uid;
     gid_t gid;
-    gid_t groups[1024];
+    gid_t groups[65536]; /* NGROUPS_MAX of the kernel */
     size_t count;
 } user;
 
