@@ -49,7 +49,8 @@ static void print_memory(FILE *out, const struct pfr_facts *facts)
     enum pfr_metric_id source = pfr_facts_memory_source(facts);
     int64_t value = source == PFR_METRIC_NONE ? PFR_ABSENT : pfr_facts_value(facts, source);
     int64_t fixed = pfr_facts_stats(facts, PFR_CGROUP_MEM_NONRECLAIMABLE)->max;
-    int64_t limit = pfr_facts_stats(facts, PFR_CGROUP_MEM_LIMIT)->last;
+    int64_t bound = pfr_facts_memory_bound(facts);
+    bool limit = pfr_facts_bound_is_limit(facts);
     char text[PFR_TEXT_SIZE], of[PFR_TEXT_SIZE];
 
     fprintf(out, "  memory      %s",
@@ -60,13 +61,13 @@ static void print_memory(FILE *out, const struct pfr_facts *facts)
         fputs(" largest sample, file cache included", out);
     else if (source == PFR_PS_RSS_TOTAL)
         fputs(" summed over processes (sampled; shared pages repeat; no cgroup)", out);
-    if (source != PFR_METRIC_NONE && pfr_known(facts->mem_given) && facts->mem_given > 0)
-        fprintf(out, " (%.0f %% of %s allocated)", 100 * (double)value / (double)facts->mem_given,
-                pfr_size_text(facts->mem_given, of)); /* never clamped */
+    if (source != PFR_METRIC_NONE && pfr_known(facts->mem_given) && bound > 0)
+        fprintf(out, limit ? " (%.0f %% of its limit, %s)" : " (%.0f %% of %s allocated)",
+                100 * (double)value / (double)bound, pfr_size_text(bound, of)); /* never clamped */
     if (pfr_known(fixed))
         fprintf(out, ", %s of it needed by the program (sampled)", pfr_size_text(fixed, text));
-    if (!pfr_known(facts->mem_given) && pfr_known(limit))
-        fprintf(out, ", limit %s", pfr_size_text(limit, text));
+    if (!pfr_known(facts->mem_given) && limit)
+        fprintf(out, ", limit %s", pfr_size_text(bound, text));
     fputc('\n', out);
 }
 
@@ -89,7 +90,8 @@ static void print_cpu(FILE *out, const struct pfr_facts *facts)
     if (pfr_known(facts->cpus))
         fprintf(out, ", of %lld allocated", (long long)facts->cpus);
     else if (pfr_known(facts->node_cpus))
-        fprintf(out, ", of %lld on the node", (long long)facts->node_cpus);
+        fprintf(out, ", of %lld on the node%s", (long long)facts->node_cpus,
+                facts->nodes > 1 ? "s" : "");
     fputc('\n', out);
 }
 
@@ -97,8 +99,10 @@ static void print_io(FILE *out, const struct pfr_facts *facts)
 {
     char text[PFR_STORAGE_SIZE];
 
-    if (pfr_storage_source(facts) != PFR_STORAGE_NONE)
-        fprintf(out, "  storage     %s\n", pfr_storage_text(facts, text));
+    const char *storage = pfr_storage_text(facts, text);
+
+    if (strcmp(storage, "-") != 0)
+        fprintf(out, "  storage     %s\n", storage);
 }
 
 static void print_processes(FILE *out, const struct pfr_facts *facts)

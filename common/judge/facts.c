@@ -96,10 +96,17 @@ enum pfr_metric_id pfr_facts_memory_source(const struct pfr_facts *facts)
     return first_known(facts, order, sizeof(order) / sizeof(order[0]));
 }
 
+bool pfr_facts_bound_is_limit(const struct pfr_facts *facts)
+{
+    int64_t limit = pfr_facts_stats(facts, PFR_CGROUP_MEM_LIMIT)->last;
+
+    return pfr_known(limit) && (!pfr_known(facts->mem_given) || limit < facts->mem_given);
+}
+
 int64_t pfr_facts_memory_bound(const struct pfr_facts *facts)
 {
-    return pfr_known(facts->mem_given) ? facts->mem_given
-                                       : pfr_facts_stats(facts, PFR_CGROUP_MEM_LIMIT)->last;
+    return pfr_facts_bound_is_limit(facts) ? pfr_facts_stats(facts, PFR_CGROUP_MEM_LIMIT)->last
+                                           : facts->mem_given;
 }
 
 enum pfr_metric_id pfr_facts_cpu_source(const struct pfr_facts *facts)
@@ -154,6 +161,8 @@ struct pfr_metric_set pfr_facts_judged(void)
         PFR_PS_CPU_SECONDS_TOTAL,
         PFR_PS_PDCPU_TOTAL,
         PFR_PROC_COUNT,
+        PFR_PROC_IO_RCHAR_TOTAL,
+        PFR_PROC_IO_WCHAR_TOTAL,
         PFR_PROC_IO_READ_BYTES_TOTAL,
         PFR_PROC_IO_WRITE_BYTES_TOTAL,
         PFR_CGROUP_MEM_PEAK,

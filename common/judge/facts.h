@@ -162,8 +162,14 @@ void pfr_facts_merge_job(struct pfr_facts *merged, const struct pfr_facts *nodes
  */
 enum pfr_metric_id pfr_facts_memory_source(const struct pfr_facts *facts);
 
-/* What memory is held against: what was allocated on a node, else the cgroup's limit. */
+/*
+ * What memory is held against: the smaller of what was allocated on a node and
+ * the cgroup's limit, which a site may set below the allocation (AllowedRAMSpace).
+ */
 int64_t pfr_facts_memory_bound(const struct pfr_facts *facts);
+
+/* Whether that is the cgroup's limit and not the allocation. */
+bool pfr_facts_bound_is_limit(const struct pfr_facts *facts);
 
 /* CPU time: the kernel's of the step, else of tasks waited for, else of processes seen. */
 enum pfr_metric_id pfr_facts_cpu_source(const struct pfr_facts *facts);

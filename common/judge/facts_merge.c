@@ -26,6 +26,22 @@ static bool needs_more(const struct pfr_facts *a, const struct pfr_facts *b)
     return pfr_facts_value(a, source) > pfr_facts_value(b, source);
 }
 
+/*
+ * A step too short to be sampled lacks what only samples tell. It has no part
+ * worth mentioning in a sum: those that have it ran 20 times as long.
+ */
+static bool is_nearly_all(const struct pfr_facts *nodes, size_t count, enum pfr_metric_id id)
+{
+    double with = 0, without = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double elapsed = pfr_known(nodes[i].elapsed) ? (double)nodes[i].elapsed : 1e18;
+
+        *(pfr_known(pfr_facts_value(&nodes[i], id)) ? &with : &without) += elapsed;
+    }
+    return without * 20 < with;
+}
+
 /* Totals are sums, but only of what all have; memory stays that of the node that is named. */
 static void merge_stats(struct pfr_facts *merged, const struct pfr_facts *nodes, size_t count)
 {
@@ -42,7 +58,8 @@ static void merge_stats(struct pfr_facts *merged, const struct pfr_facts *nodes,
             known = pfr_known(value) ? pfr_plus(known, value) : known;
         }
         /* a kill that was counted has happened, whatever else is not known */
-        if (merge == PFR_MERGE_KNOWN && known > 0)
+        if ((merge == PFR_MERGE_KNOWN && known > 0) ||
+            (merge == PFR_MERGE_SUM && is_nearly_all(nodes, count, id)))
             total = known;
         if (pfr_metrics[id].kind == PFR_COUNTER)
             stats->total = total;
@@ -108,6 +125,7 @@ static void add_node(struct pfr_facts *merged, const struct pfr_facts *node)
         { &merged->pending, node->pending },
         { &merged->sampler_cpu, node->sampler_cpu },
         { &merged->cpus, node->cpus },
+        { &merged->node_cpus, node->node_cpus },
     };
 
     for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
@@ -173,15 +191,17 @@ static bool beside(const struct pfr_facts *a, const struct pfr_facts *b)
     return b->start <= a->start && a->start < end_of(b);
 }
 
-/* The largest sum of a peak over steps that ran at the same time on one node. */
+/* The largest sum of a peak over steps that ran at the same time, on this node or (NULL) on one. */
 static int64_t stacked(const struct pfr_facts *nodes, size_t count, enum pfr_metric_id id,
-                       const struct pfr_facts **where)
+                       const char *node, const struct pfr_facts **where)
 {
     int64_t most = PFR_ABSENT;
 
     for (size_t i = 0; i < count; i++) {
         int64_t sum = pfr_facts_value(&nodes[i], id);
 
+        if (node && strcmp(nodes[i].node, node) != 0)
+            continue;
         for (size_t k = 0; k < count; k++)
             if (k != i && beside(&nodes[i], &nodes[k]))
                 sum = pfr_plus(sum, pfr_facts_value(&nodes[k], id));
@@ -191,6 +211,28 @@ static int64_t stacked(const struct pfr_facts *nodes, size_t count, enum pfr_met
         }
     }
     return most;
+}
+
+/* All memory of a job is of one node: the one whose best source is largest, which is returned. */
+static const struct pfr_facts *stack_memory(struct pfr_facts *merged,
+                                            const struct pfr_facts *nodes, size_t count)
+{
+    static const enum pfr_metric_id stackable[] = {
+        PFR_CGROUP_MEM_PEAK, PFR_CGROUP_MEM_SAMPLED_PEAK, PFR_PS_RSS_TOTAL, /* best first */
+        PFR_CGROUP_MEM_NONRECLAIMABLE,
+    };
+    const struct pfr_facts *where = NULL, *other;
+    int64_t limit = PFR_ABSENT;
+
+    for (size_t i = 0; i < sizeof(stackable) / sizeof(stackable[0]); i++)
+        merged->stats[pfr_step_index(stackable[i])].max =
+            stacked(nodes, count, stackable[i], where ? where->node : NULL,
+                    where ? &other : &where);
+    /* a step may have a limit of its own; the largest is nearest to the job's */
+    for (size_t i = 0; i < count; i++)
+        limit = larger(limit, pfr_facts_stats(&nodes[i], PFR_CGROUP_MEM_LIMIT)->last);
+    merged->stats[pfr_step_index(PFR_CGROUP_MEM_LIMIT)].last = limit;
+    return where;
 }
 
 bool pfr_facts_is_script(const struct pfr_facts *facts)
@@ -225,12 +267,10 @@ static void merge_task_cores(struct pfr_facts *merged, const struct pfr_facts *n
     }
 }
 
-/* CPUs of the job are told by every step on every node; a node counts once. */
-static int64_t cpus_of(const struct pfr_facts *nodes, size_t count, int64_t *node_count)
+/* CPUs are told by every step on every node; a node counts once. */
+static void sum_cpus(struct pfr_facts *merged, const struct pfr_facts *nodes, size_t count)
 {
-    int64_t sum = 0;
-
-    *node_count = 0;
+    merged->nodes = merged->cpus = merged->node_cpus = 0;
     for (size_t i = 0; i < count; i++) {
         size_t k = 0;
 
@@ -238,10 +278,10 @@ static int64_t cpus_of(const struct pfr_facts *nodes, size_t count, int64_t *nod
             k++;
         if (k < i)
             continue;
-        ++*node_count;
-        sum = pfr_plus(sum, nodes[i].cpus);
+        merged->nodes++;
+        merged->cpus = pfr_plus(merged->cpus, nodes[i].cpus);
+        merged->node_cpus = pfr_plus(merged->node_cpus, nodes[i].node_cpus);
     }
-    return sum;
 }
 
 /* What is of one step only, and does not add up. */
@@ -261,10 +301,6 @@ static void forget(struct pfr_facts *merged)
 
 void pfr_facts_merge_job(struct pfr_facts *merged, const struct pfr_facts *nodes, size_t count)
 {
-    static const enum pfr_metric_id stackable[] = {
-        PFR_PS_RSS_TOTAL, PFR_CGROUP_MEM_SAMPLED_PEAK, PFR_CGROUP_MEM_NONRECLAIMABLE,
-        PFR_CGROUP_MEM_PEAK, /* the last one names the node */
-    };
     const struct pfr_facts *where = NULL;
     int64_t end = PFR_ABSENT;
 
@@ -276,14 +312,12 @@ void pfr_facts_merge_job(struct pfr_facts *merged, const struct pfr_facts *nodes
     if (count == 1)
         return;
     forget(merged);
-    for (size_t i = 0; i < sizeof(stackable) / sizeof(stackable[0]); i++)
-        merged->stats[pfr_step_index(stackable[i])].max =
-            stacked(nodes, count, stackable[i], &where);
+    where = stack_memory(merged, nodes, count);
     if (where) {
         memcpy(merged->node, where->node, sizeof(merged->node));
         merged->mem_given = where->job_mem_given;
     }
-    merged->cpus = cpus_of(nodes, count, &merged->nodes);
+    sum_cpus(merged, nodes, count);
     merged->nodes_given = PFR_ABSENT;
     merged->tasks_given = PFR_ABSENT;
     for (size_t i = 0; i < count; i++) {

@@ -50,6 +50,8 @@ static void take_command(struct pfr_scan *scan, char *text, size_t size)
     }
 }
 
+#define UNLIMITED_NS (365 * 86400 * PFR_NS_PER_S)
+
 static void take_allocation(struct pfr_scan *scan, struct pfr_facts *facts)
 {
     int64_t starts = PFR_ABSENT, ends = PFR_ABSENT, profiled = PFR_ABSENT;
@@ -100,6 +102,8 @@ static void take_allocation(struct pfr_scan *scan, struct pfr_facts *facts)
         facts->job_end = ends * PFR_NS_PER_S;
     if (pfr_known(facts->job_start) && facts->job_end > facts->job_start)
         facts->time_limit = facts->job_end - facts->job_start;
+    if (facts->time_limit >= UNLIMITED_NS) /* so Slurm tells of a job without a limit */
+        facts->time_limit = facts->job_end = PFR_ABSENT;
 }
 
 static void take_info(struct pfr_scan *scan, struct pfr_facts *facts)

@@ -1,6 +1,7 @@
 #include "common/judge/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "common/judge/facts.h"
 
@@ -66,6 +67,32 @@ enum pfr_storage pfr_storage_source(const struct pfr_facts *facts)
                ? PFR_STORAGE_BOTH : PFR_STORAGE_CHARGED;
 }
 
+/*
+ * What went through read and write calls, where it is clearly more than what
+ * reached a device: a network file system, a RAM disk, the page cache, a pipe.
+ */
+static void add_calls(const struct pfr_facts *facts, char text[static PFR_STORAGE_SIZE])
+{
+    int64_t read = pfr_facts_value(facts, PFR_PROC_IO_RCHAR_TOTAL);
+    int64_t written = pfr_facts_value(facts, PFR_PROC_IO_WCHAR_TOTAL);
+    int64_t device[2] = { 0, 0 };
+    char a[PFR_TEXT_SIZE], b[PFR_TEXT_SIZE];
+    size_t used = strlen(text);
+
+    for (int i = 0; i < 2; i++) {
+        int64_t charged = pfr_facts_value(facts, i ? PFR_CGROUP_IO_WRITE_BYTES
+                                                   : PFR_CGROUP_IO_READ_BYTES);
+        int64_t seen = pfr_facts_value(facts, i ? PFR_PROC_IO_WRITE_BYTES_TOTAL
+                                                : PFR_PROC_IO_READ_BYTES_TOTAL);
+
+        device[i] = charged > seen ? charged : seen > 0 ? seen : 0;
+    }
+    if ((pfr_known(read) && is_clearly_more(read, device[0])) ||
+        (pfr_known(written) && is_clearly_more(written, device[1])))
+        snprintf(text + used, PFR_STORAGE_SIZE - used, "%sread calls %s, write calls %s",
+                 used ? "; " : "", pfr_size_text(read, a), pfr_size_text(written, b));
+}
+
 const char *pfr_storage_text(const struct pfr_facts *facts, char text[static PFR_STORAGE_SIZE])
 {
     char seen[2 * PFR_TEXT_SIZE], charged[2 * PFR_TEXT_SIZE], a[PFR_TEXT_SIZE], b[PFR_TEXT_SIZE];
@@ -77,13 +104,13 @@ const char *pfr_storage_text(const struct pfr_facts *facts, char text[static PFR
     snprintf(charged, sizeof(charged), "%s read, %s written",
              pfr_size_text(pfr_facts_value(facts, PFR_CGROUP_IO_READ_BYTES), a),
              pfr_size_text(pfr_facts_value(facts, PFR_CGROUP_IO_WRITE_BYTES), b));
-    if (source == PFR_STORAGE_NONE)
-        return "-";
+    text[0] = '\0';
     if (source == PFR_STORAGE_BOTH)
         snprintf(text, PFR_STORAGE_SIZE, "%s by processes seen; %s on block devices", seen,
                  charged);
-    else
+    else if (source != PFR_STORAGE_NONE)
         snprintf(text, PFR_STORAGE_SIZE, "%s%s", source == PFR_STORAGE_SEEN ? seen : charged,
                  source == PFR_STORAGE_SEEN ? " (by processes seen)" : "");
-    return text;
+    add_calls(facts, text);
+    return text[0] ? text : "-";
 }

@@ -7,7 +7,7 @@
 struct pfr_facts;
 
 #define PFR_TEXT_SIZE 40
-#define PFR_STORAGE_SIZE (5 * PFR_TEXT_SIZE)
+#define PFR_STORAGE_SIZE (8 * PFR_TEXT_SIZE)
 
 /* "1.24 GiB", "512 B" */
 const char *pfr_size_text(int64_t bytes, char text[static PFR_TEXT_SIZE]);

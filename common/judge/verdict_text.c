@@ -111,7 +111,7 @@ static void show_memory(struct voices *v)
         say(&v->verdict->evidence, "memory: %s at most, %.0f %% of the %s %s", /* never clamped */
             pfr_size_text(value, used), 100 * (double)value / (double)bound,
             pfr_size_text(bound, of),
-            pfr_known(v->facts->mem_given) ? "allocated" : "that are its limit");
+            pfr_facts_bound_is_limit(v->facts) ? "that are its limit" : "allocated");
     else
         say(&v->verdict->evidence, "memory: %s at most; no limit is known",
             pfr_size_text(value, used));

@@ -225,6 +225,13 @@ like "... of two nodes: whose they are" "$(words marked)" "*phases load (n1): 0.
 is "--by=phase" "$(report --by=phase -nP -o Phase phases | tr '\n' ' ')" "load solve "
 is "... with its own numbers" "$(report --by=phase -nP -o cgroup_cpu_seconds phases)" \
     "$(jq -r '.phases[].measurements.cgroup_cpu_seconds // ""' "$(summary phases)")"
+mkdir -p exact/0
+jq '.info.job = "exact" | .phases[0].measurements += { cgroup_mem_window_peak: 524288000,
+    cgroup_mem_sampled_peak: 104857600 } | del(.phases[].measurements.cgroup_mem_peak)
+    | .phases[1].measurements += { cgroup_mem_sampled_peak: 104857600 }' "$(summary phases)" >"exact/0/$(basename "$(summary phases)")"
+like "... the kernel's exact peak of a phase comes before what was sampled" "$(words exact)" \
+    "*load: *, 500.0 MiB at peak*solve: *, 100.0 MiB at most when sampled*"
+is "... in the table, too" "$(report --by=phase -nP -o MemPeak --units=M exact | tr '\n' ' ')" "500M 100M "
 is "... and in JSON" "$(report --json phases | jq -c '[.jobs[0].steps[0].phases[].name]')" '["load","solve"]'
 
 # --- several ---

@@ -291,6 +291,68 @@ static void storage_by_both(void **state)
     }
 }
 
+/* Where no block device was used, what went through read and write calls is shown. */
+static void storage_by_calls(void **state)
+{
+    char text[PFR_STORAGE_SIZE];
+    struct pfr_facts f;
+
+    (void)state;
+    pfr_facts_init(&f);
+    f.stats[pfr_step_index(PFR_CGROUP_IO_READ_BYTES)].total = 0;
+    f.stats[pfr_step_index(PFR_CGROUP_IO_WRITE_BYTES)].total = 0;
+    f.stats[pfr_step_index(PFR_PROC_IO_RCHAR_TOTAL)].total = 1150 * MIB;
+    f.stats[pfr_step_index(PFR_PROC_IO_WCHAR_TOTAL)].total = MIB / 2;
+    assert_string_equal(pfr_storage_text(&f, text), "0 B read, 0 B written; "
+                                                    "read calls 1.12 GiB, write calls 512.0 KiB");
+    /* not where the device did as much */
+    f.stats[pfr_step_index(PFR_CGROUP_IO_READ_BYTES)].total = 1150 * MIB;
+    assert_string_equal(pfr_storage_text(&f, text), "1.12 GiB read, 0 B written");
+    pfr_facts_init(&f);
+    f.stats[pfr_step_index(PFR_PROC_IO_RCHAR_TOTAL)].total = 4 * MIB;
+    assert_string_equal(pfr_storage_text(&f, text), "read calls 4.00 MiB, write calls -");
+}
+
+/* The smaller of both holds: a site may give less than was allocated. */
+static void bound_of_memory(void **state)
+{
+    struct pfr_facts f;
+
+    (void)state;
+    pfr_facts_init(&f);
+    assert_false(pfr_known(pfr_facts_memory_bound(&f)));
+    f.mem_given = 150 * MIB;
+    assert_int_equal(pfr_facts_memory_bound(&f), 150 * MIB);
+    f.stats[pfr_step_index(PFR_CGROUP_MEM_LIMIT)].last = 120 * MIB;
+    assert_int_equal(pfr_facts_memory_bound(&f), 120 * MIB);
+    assert_true(pfr_facts_bound_is_limit(&f));
+    f.stats[pfr_step_index(PFR_CGROUP_MEM_LIMIT)].last = 150 * MIB;
+    assert_false(pfr_facts_bound_is_limit(&f));
+    f.stats[pfr_step_index(PFR_CGROUP_MEM_LIMIT)].last = 500 * MIB;
+    assert_int_equal(pfr_facts_memory_bound(&f), 150 * MIB);
+    f.mem_given = PFR_ABSENT;
+    assert_int_equal(pfr_facts_memory_bound(&f), 500 * MIB);
+}
+
+/* Slurm says a year for a job without a limit; a week is one. */
+static void no_time_limit(void **state)
+{
+    static const char pattern[] =
+        "{ \"schema\": \"profres-summary/1.0\", \"info\": { \"allocation\": {"
+        " \"job_start_time\": 1794806700, \"job_end_time\": %lld } } }";
+    char text[512];
+    struct pfr_facts f;
+
+    (void)state;
+    snprintf(text, sizeof(text), pattern, 1794806700LL + 365 * 86400);
+    parse(&f, text);
+    assert_false(pfr_known(f.time_limit));
+    assert_false(pfr_known(f.job_end));
+    snprintf(text, sizeof(text), pattern, 1794806700LL + 7 * 86400);
+    parse(&f, text);
+    assert_int_equal(f.time_limit, 7 * 86400 * S);
+}
+
 /* A node without the kernel's peak is not larger because its summed RSS is (R32). */
 static void sources_are_not_mixed(void **state)
 {
@@ -321,6 +383,44 @@ static struct pfr_facts part(const char *step, const char *node, int64_t from, i
     f.signal = PFR_ABSENT;
     f.tasks_failed = 0;
     return f;
+}
+
+/* A step too short for samples hides nothing of the job; one that ran half of the time does. */
+static void short_step_hides_nothing(void **state)
+{
+    static struct pfr_facts n[2], m;
+
+    (void)state;
+    n[0] = part("0", "n1", 0, 100, 50);
+    n[1] = part("1", "n1", 100, 101, 5);
+    n[0].stats[pfr_step_index(PFR_CGROUP_IO_READ_BYTES)].total = 7 * MIB;
+    n[0].stats[pfr_step_index(PFR_CGROUP_OOM_KILLS)].total = 0;
+    n[1].stats[pfr_step_index(PFR_CGROUP_OOM_KILLS)].total = PFR_ABSENT;
+    pfr_facts_merge_job(&m, n, 2);
+    assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_IO_READ_BYTES), 7 * MIB);
+    assert_false(pfr_known(pfr_facts_value(&m, PFR_CGROUP_OOM_KILLS))); /* a kill takes no time */
+    n[1].elapsed = 50 * S;
+    pfr_facts_merge_job(&m, n, 2);
+    assert_false(pfr_known(pfr_facts_value(&m, PFR_CGROUP_IO_READ_BYTES)));
+}
+
+/* Memory of a job is of one node, and so is what of it the program needed; CPUs are of all. */
+static void nodes_are_not_mixed(void **state)
+{
+    static struct pfr_facts n[2], m;
+
+    (void)state;
+    n[0] = part("0", "n1", 0, 100, 50);
+    n[1] = part("0", "n2", 0, 100, 20);
+    n[0].stats[pfr_step_index(PFR_CGROUP_MEM_NONRECLAIMABLE)].max = PFR_ABSENT;
+    n[1].stats[pfr_step_index(PFR_CGROUP_MEM_NONRECLAIMABLE)].max = 15 * MIB;
+    pfr_facts_merge_job(&m, n, 2);
+    assert_string_equal(m.node, "n1");
+    assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_MEM_PEAK), 50 * MIB);
+    assert_false(pfr_known(pfr_facts_value(&m, PFR_CGROUP_MEM_NONRECLAIMABLE)));
+    assert_int_equal(m.node_cpus, 16);
+    pfr_facts_merge(&m, n, 2);
+    assert_int_equal(m.node_cpus, 16);
 }
 
 /* The job needs what ran at the same time on a node together. */
@@ -700,6 +800,11 @@ int main(void)
         cmocka_unit_test(sources_in_their_order),
         cmocka_unit_test(nodes_of_a_step),
         cmocka_unit_test(storage_by_both),
+        cmocka_unit_test(storage_by_calls),
+        cmocka_unit_test(bound_of_memory),
+        cmocka_unit_test(no_time_limit),
+        cmocka_unit_test(short_step_hides_nothing),
+        cmocka_unit_test(nodes_are_not_mixed),
         cmocka_unit_test(sources_are_not_mixed),
         cmocka_unit_test(steps_of_a_job),
         cmocka_unit_test(cores_of_a_task),

@@ -20,6 +20,12 @@ struct pfr_detail {
     int64_t value[PFR_METRIC_COUNT];
 };
 
+/*
+ * The kernel's own peak of a phase: since it began (Linux 6.12 and v2), else the
+ * one of the run, which a phase has only when it rose in it. PFR_ABSENT.
+ */
+int64_t pfr_detail_phase_peak(const struct pfr_detail *phase);
+
 /* The columns that rows of this kind have. */
 const struct pfr_columns *pfr_detail_columns(enum pfr_detail_kind kind);
 

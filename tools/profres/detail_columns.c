@@ -101,7 +101,26 @@ static const struct pfr_column of_process[] = {
       D(states) },
 };
 
+int64_t pfr_detail_phase_peak(const struct pfr_detail *phase)
+{
+    int64_t exact = phase->value[PFR_CGROUP_MEM_WINDOW_PEAK];
+
+    return pfr_known(exact) ? exact : phase->value[PFR_CGROUP_MEM_PEAK];
+}
+
+static bool get_phase_peak(const void *row, int which, struct pfr_cell *cell)
+{
+    const struct pfr_detail *phase = row;
+    int64_t peak = pfr_detail_phase_peak(phase);
+
+    (void)which;
+    cell->number = pfr_known(peak) ? peak : phase->value[PFR_CGROUP_MEM_SAMPLED_PEAK];
+    return pfr_known(cell->number);
+}
+
 static const struct pfr_column of_phase[] = {
+    { "MemPeak", "most memory: the kernel's peak of the phase where it keeps one, else sampled",
+      PFR_CELL_BYTES, 8, get_phase_peak, 0 },
     { "Phase", "its name", PFR_CELL_TEXT, -16, get_text, D(name) },
     { "Rank", "of the task that marked it, in a step of Slurm", PFR_CELL_COUNT, 4, get_number,
       D(rank) },
@@ -123,7 +142,7 @@ static const struct {
     [PFR_DETAIL_PROCESS] = { of_process, PFR_COUNT(of_process), PFR_PID_FIRST, PFR_PID_END,
                              "JobID%-12,PID,Comm,ps_rss%8,ps_cpu_seconds%14,ps_pdcpu%8,States%-9" },
     [PFR_DETAIL_PHASE] = { of_phase, PFR_COUNT(of_phase), PFR_STEP_FIRST, PFR_STEP_END,
-                           "JobID%-10,Phase%-12,From%8,Elapsed%8,cgroup_mem_sampled_peak%23,"
+                           "JobID%-10,Phase%-12,From%8,Elapsed%8,MemPeak%9,"
                            "cgroup_cpu_seconds%14" },
     [PFR_DETAIL_TIME] = { of_time, PFR_COUNT(of_time), PFR_STEP_FIRST, PFR_STEP_END,
                           "JobID%-10,From%8,To%8,Samples,cgroup_mem_current%18,cgroup_pdcpu%12,"

@@ -144,8 +144,8 @@ static void view_memory(const struct pfr_report *report, const struct pfr_facts 
         double share = (double)value / (double)bound;
 
         append(line, "; %.0f %% of %s%s", 100 * share,
-               pfr_known(facts->mem_given) ? "" : "its limit, ", pfr_size_text(bound, text));
-        append(line, "%s", pfr_known(facts->mem_given) ? " allocated on a node" : "");
+               pfr_facts_bound_is_limit(facts) ? "its limit, " : "", pfr_size_text(bound, text));
+        append(line, "%s", pfr_facts_bound_is_limit(facts) ? "" : " allocated on a node");
         append(line, "%s", pfr_ink_bar(&report->ink, share, bar));
     }
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "memory", line);
@@ -174,7 +174,8 @@ static void view_cores(const struct pfr_report *report, const struct pfr_facts *
             append(line, " (%.0f %%)%s", (double)mean / 10 / (double)facts->cpus,
                    pfr_ink_bar(&report->ink, (double)mean / 1000 / (double)facts->cpus, bar));
     } else if (pfr_known(facts->node_cpus)) {
-        append(line, ", of %lld on the node", (long long)facts->node_cpus);
+        append(line, ", of %lld on the node%s", (long long)facts->node_cpus,
+               facts->nodes > 1 ? "s" : "");
     }
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "cores", line);
     line[0] = '\0';
@@ -217,24 +218,47 @@ static void view_gpu(const struct pfr_report *report, const struct pfr_facts *fa
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "GPU", line);
 }
 
-/* What held it up, when it was something. */
-static void view_waits(const struct pfr_report *report, const struct pfr_facts *facts)
+/* Where a wait took the largest part of the time; NULL when nowhere a part worth telling. */
+static const struct pfr_facts *longest_wait(const struct pfr_report_job *job,
+                                            enum pfr_metric_id id)
+{
+    const struct pfr_facts *most = NULL;
+    double share = 0.05;
+
+    for (size_t i = 0; i < job->node_count; i++) {
+        const struct pfr_facts *node = &job->nodes[i];
+        int64_t value = pfr_facts_value(node, id);
+
+        if (value > PFR_NS_PER_S && node->elapsed > 0 &&
+            (double)value / (double)node->elapsed > share) {
+            share = (double)value / (double)node->elapsed;
+            most = node;
+        }
+    }
+    return most;
+}
+
+/* What held it up, when it was something: waits of several nodes are no sum. */
+static void view_waits(const struct pfr_report *report, const struct pfr_report_job *job)
 {
     static const struct { enum pfr_metric_id id; const char *words; } waits[] = {
         { PFR_CGROUP_CPU_THROTTLED_SECONDS, "stopped by its CPU limit" },
-        { PFR_CGROUP_PSI_CPU_SOME_SECONDS, "some task waited for a core" },
-        { PFR_CGROUP_PSI_MEMORY_SOME_SECONDS, "some task waited for memory" },
-        { PFR_CGROUP_PSI_IO_SOME_SECONDS, "some task waited for storage" },
+        { PFR_CGROUP_PSI_CPU_SOME_SECONDS, "tasks were ready but waited for a CPU" },
+        { PFR_CGROUP_PSI_MEMORY_SOME_SECONDS, "tasks waited for memory" },
+        { PFR_CGROUP_PSI_IO_SOME_SECONDS, "tasks waited for storage" },
     };
-    char line[LINE] = "", text[PFR_TEXT_SIZE];
+    char line[LINE] = "", text[PFR_TEXT_SIZE], of[PFR_TEXT_SIZE];
 
     for (size_t i = 0; i < PFR_COUNT(waits); i++) {
-        int64_t value = pfr_facts_value(facts, waits[i].id);
+        const struct pfr_facts *node = longest_wait(job, waits[i].id);
 
-        if (pfr_known(value) && pfr_known(facts->elapsed) && value > facts->elapsed / 20 &&
-            value > PFR_NS_PER_S)
-            append(line, "%s%s for %s", line[0] ? ", " : "", waits[i].words,
-                   pfr_time_text(value, text));
+        if (!node)
+            continue;
+        append(line, "%s%s during %s of %s", line[0] ? ", " : "", waits[i].words,
+               pfr_time_text(pfr_facts_value(node, waits[i].id), text),
+               pfr_time_text(node->elapsed, of));
+        if (job->node_count > 1)
+            append(line, " (step %s, %s)", node->step, node->node);
     }
     pfr_ink_say(&report->ink, PFR_TINT_CARE, "waits", line);
 }
@@ -387,7 +411,7 @@ static void append_whose(char *line, const struct pfr_detail *phase,
 static void view_phase(const struct pfr_detail *phase, void *arg)
 {
     struct phases *phases = arg;
-    int64_t peak = phase->value[PFR_CGROUP_MEM_PEAK];
+    int64_t peak = pfr_detail_phase_peak(phase);
     int64_t sampled = phase->value[PFR_CGROUP_MEM_SAMPLED_PEAK];
     int64_t cpu = phase->value[PFR_CGROUP_CPU_SECONDS], span = phase->to - phase->from;
     char line[LINE] = "", text[PFR_TEXT_SIZE];
@@ -402,7 +426,7 @@ static void view_phase(const struct pfr_detail *phase, void *arg)
     else
         append(line, "%s", pfr_time_text(span, text));
     append(line, " from %s on", pfr_time_text(phase->from, text));
-    if (pfr_known(peak)) /* only when it rose in the phase */
+    if (pfr_known(peak))
         append(line, ", %s at peak", pfr_size_text(peak, text));
     else if (pfr_known(sampled))
         append(line, ", %s at most when sampled", pfr_size_text(sampled, text));
@@ -509,7 +533,7 @@ void pfr_report_view(const struct pfr_report *report, const struct pfr_report_jo
     view_cores(report, facts);
     view_io(report, facts);
     view_gpu(report, facts);
-    view_waits(report, facts);
+    view_waits(report, job);
     view_counts(report, facts);
     view_phases(report, job);
     view_sacct(report, job);
