@@ -54,6 +54,7 @@ static const struct column {
     enum pfr_stat_field a, b;
 } columns[] = {
     { PFR_PS_CPU_SECONDS, PFR_STAT_UTIME, PFR_STAT_STIME },
+    { PFR_PS_CHILDREN_CPU_SECONDS, PFR_STAT_CUTIME, PFR_STAT_CSTIME },
     { PFR_PROC_FAULTS_MINOR, PFR_STAT_MINFLT, 0 },
     { PFR_PROC_FAULTS_MAJOR, PFR_STAT_MAJFLT, 0 },
 };

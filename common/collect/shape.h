@@ -53,6 +53,8 @@ enum pfr_stat_field {
     PFR_STAT_MAJFLT = 9,
     PFR_STAT_UTIME = 11,
     PFR_STAT_STIME = 12,
+    PFR_STAT_CUTIME = 13,
+    PFR_STAT_CSTIME = 14,
     PFR_STAT_NICE = 16,
     PFR_STAT_THREADS = 17,
     PFR_STAT_START = 19,

@@ -107,16 +107,15 @@ static void print_io(FILE *out, const struct pfr_facts *facts)
 
 static void print_processes(FILE *out, const struct pfr_facts *facts)
 {
-    int64_t rest = pfr_facts_value(facts, PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS);
-    int64_t total = pfr_facts_value(facts, PFR_CGROUP_CPU_SECONDS);
+    char text[PFR_STORAGE_SIZE];
 
     if (!pfr_known(facts->processes_seen) || facts->processes_seen <= 0)
         return;
     fprintf(out, "  processes   %lld seen", (long long)facts->processes_seen);
     if (pfr_known(facts->processes_at_once))
         fprintf(out, ", %lld at once", (long long)facts->processes_at_once);
-    if (pfr_known(rest) && pfr_known(total) && rest > total / 20 && rest > 50000000)
-        fprintf(out, "; %.2f s of CPU in processes too short to be sampled", (double)rest / 1e9);
+    if (pfr_short_lived_text(facts, text)[0])
+        fprintf(out, "; %s", text);
     fputc('\n', out);
 }
 

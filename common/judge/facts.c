@@ -51,6 +51,7 @@ void pfr_facts_init(struct pfr_facts *facts)
     facts->progress = PFR_PROGRESS_LIVE;
     facts->newer_schema = facts->one_script = false;
     facts->job[0] = facts->step[0] = facts->node[0] = facts->user[0] = facts->name[0] = '\0';
+    facts->short_lived_of[0] = '\0';
     facts->cluster[0] = facts->command[0] = facts->scheduler_state[0] = '\0';
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         *numbers[i] = PFR_ABSENT;
@@ -159,6 +160,7 @@ struct pfr_metric_set pfr_facts_judged(void)
     static const enum pfr_metric_id judged[] = {
         PFR_PS_RSS_TOTAL,
         PFR_PS_CPU_SECONDS_TOTAL,
+        PFR_PS_CHILDREN_CPU_SECONDS_TOTAL,
         PFR_PS_PDCPU_TOTAL,
         PFR_PROC_COUNT,
         PFR_PROC_IO_RCHAR_TOTAL,

@@ -88,6 +88,7 @@ struct pfr_facts {
     int64_t cpus_per_task;  /* as many CPUs as there were for a task, on that node */
     bool one_script;        /* there is a script and no step: nobody tells of its tasks */
     int64_t processes_seen, processes_at_once;
+    char short_lived_of[40]; /* "make, sh": whose children were too short to be sampled */
 
     /* how well it was measured */
     int64_t samples, windows, pending;

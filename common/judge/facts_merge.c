@@ -131,6 +131,8 @@ static void add_node(struct pfr_facts *merged, const struct pfr_facts *node)
     for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
         *sums[i].to = pfr_plus(*sums[i].to, sums[i].from);
     merged->nodes++;
+    if (!merged->short_lived_of[0])
+        memcpy(merged->short_lived_of, node->short_lived_of, sizeof(merged->short_lived_of));
     merged->windows = larger(merged->windows, node->windows);
     merged->late_ticks = larger(merged->late_ticks, node->late_ticks);
     merged->write_errors = larger(merged->write_errors, node->write_errors);

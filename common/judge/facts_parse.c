@@ -351,6 +351,22 @@ static void take_sampler(struct pfr_scan *scan, struct pfr_facts *facts)
     take_numbers(scan, wanted, PFR_COUNT(wanted));
 }
 
+static void take_processes(struct pfr_scan *scan, struct pfr_facts *facts)
+{
+    struct pfr_span key;
+
+    if (!pfr_scan_into(scan, '{'))
+        return;
+    while (pfr_scan_member(scan, &key)) {
+        if (pfr_span_is(key, "seen"))
+            pfr_scan_number(scan, 1, &facts->processes_seen);
+        else if (pfr_span_is(key, "short_lived_children_of"))
+            pfr_scan_text(scan, facts->short_lived_of, sizeof(facts->short_lived_of));
+        else
+            pfr_scan_skip(scan);
+    }
+}
+
 static void take_progress(struct pfr_scan *scan, struct pfr_facts *facts)
 {
     char text[16];
@@ -365,7 +381,6 @@ static void take_progress(struct pfr_scan *scan, struct pfr_facts *facts)
 static void take_member(struct pfr_scan *scan, struct pfr_span key, struct pfr_facts *facts,
                         const struct pfr_wanted *wanted)
 {
-    const struct wanted processes[] = { { "seen", 1, &facts->processes_seen } };
     const struct wanted numbers[] = {
         { "n_pending", 1, &facts->pending },
         { "elapsed_seconds", PFR_NS_PER_S, &facts->elapsed },
@@ -392,7 +407,7 @@ static void take_member(struct pfr_scan *scan, struct pfr_span key, struct pfr_f
     else if (pfr_span_is(key, "tasks"))
         take_tasks(scan, facts);
     else if (pfr_span_is(key, "processes"))
-        take_numbers(scan, processes, PFR_COUNT(processes));
+        take_processes(scan, facts);
     else if (pfr_span_is(key, "sampler"))
         take_sampler(scan, facts);
     else

@@ -114,3 +114,25 @@ const char *pfr_storage_text(const struct pfr_facts *facts, char text[static PFR
     add_calls(facts, text);
     return text[0] ? text : "-";
 }
+
+const char *pfr_short_lived_text(const struct pfr_facts *facts, char text[static PFR_STORAGE_SIZE])
+{
+    int64_t total = pfr_facts_value(facts, PFR_CGROUP_CPU_SECONDS);
+    int64_t rest = pfr_facts_value(facts, PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS);
+    int64_t children = pfr_facts_value(facts, PFR_PS_CHILDREN_CPU_SECONDS_TOTAL);
+    char time[PFR_TEXT_SIZE];
+    int n;
+
+    text[0] = '\0';
+    if (!pfr_known(rest) || !pfr_known(total))
+        return text;
+    rest += pfr_known(children) ? children : 0; /* which were not sampled either */
+    if (rest <= total / 20 || rest <= 50000000)
+        return text;
+    n = snprintf(text, PFR_STORAGE_SIZE, "%s of CPU in processes too short to be sampled",
+                 pfr_time_text(rest, time));
+    if (pfr_known(children) && children > 0 && facts->short_lived_of[0])
+        snprintf(text + n, PFR_STORAGE_SIZE - (size_t)n, ", of which %s are children of %s",
+                 pfr_time_text(children, time), facts->short_lived_of);
+    return text;
+}

@@ -30,4 +30,11 @@ enum pfr_storage pfr_storage_source(const struct pfr_facts *facts);
 /* "1.20 GiB read, 310.4 MiB written", and by whom; "-" */
 const char *pfr_storage_text(const struct pfr_facts *facts, char text[static PFR_STORAGE_SIZE]);
 
+/*
+ * "27.55 s of CPU in processes too short to be sampled, of which 27.10 s are
+ * children of make, sh"; "" when it is little. Processes that were sampled have
+ * the rest.
+ */
+const char *pfr_short_lived_text(const struct pfr_facts *facts, char text[static PFR_STORAGE_SIZE]);
+
 #endif

@@ -13,6 +13,7 @@
 struct pfr_command_sum {
     uint32_t processes; /* distinct processes seen under this name */
     int64_t cpu;        /* growth of ps_cpu_seconds */
+    int64_t children;   /* growth of ps_children_cpu_seconds */
     int64_t rss;        /* largest simultaneous sum */
     int64_t read, write;
 };

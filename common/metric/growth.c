@@ -6,6 +6,9 @@
 /* /proc gives births in ticks of 10 ms, rounded down. */
 #define BIRTH_SLACK (10 * INT64_C(1000000))
 
+/* User and system time of children come in such ticks too, each rounded down. */
+#define CPU_SLACK (2 * 10 * INT64_C(1000000))
+
 /* A chain of processes that vanish at once is not longer than this. */
 #define GENERATIONS_MAX 64
 
@@ -42,19 +45,41 @@ static void drop_debt(struct pfr_window *window, uint32_t i)
     window->debts[i] = window->debts[--window->debt_count];
 }
 
+static enum pfr_metric_id debt_metric(int place)
+{
+    return place == PFR_DEBT_CPU ? PFR_PS_CHILDREN_CPU_SECONDS
+                                 : (enum pfr_metric_id)(PFR_INHERITED_FIRST + place);
+}
+
+/* What the kernel adds to a parent's counters: CPU time with that of the child's children. */
+static struct pfr_debt debt_of(const struct pfr_process_sum *child)
+{
+    struct pfr_debt debt = { 0 };
+
+    for (int i = 0; i < PFR_INHERITED_COUNT; i++) {
+        debt.value[i] = child->counter[debt_metric(i)];
+        debt.has |= (child->seeded >> debt_metric(i) & 1) << i;
+    }
+    if (child->seeded >> PFR_PS_CPU_SECONDS & child->seeded >> PFR_PS_CHILDREN_CPU_SECONDS & 1) {
+        debt.value[PFR_DEBT_CPU] = child->counter[PFR_PS_CPU_SECONDS] +
+                                   child->counter[PFR_PS_CHILDREN_CPU_SECONDS];
+        debt.has |= 1u << PFR_DEBT_CPU;
+    }
+    return debt;
+}
+
 static void add_debt(struct pfr_window *window, uint32_t debtor, uint32_t child)
 {
-    const struct pfr_process_sum *sum = &window->sums[child];
+    struct pfr_debt debt = debt_of(&window->sums[child]);
 
-    if (!(sum->seeded >> PFR_INHERITED_FIRST & 1))
+    if (!debt.has)
         return;
     if (!window->debts && !(window->debts = malloc(PFR_DEBTS_MAX * sizeof(*window->debts))))
         return;
     if (window->debt_count == PFR_DEBTS_MAX) /* children that nobody waits for */
         drop_debt(window, 0);
-    window->debts[window->debt_count].debtor = debtor;
-    memcpy(window->debts[window->debt_count++].value, &sum->counter[PFR_INHERITED_FIRST],
-           sizeof(window->debts->value));
+    debt.debtor = debtor;
+    window->debts[window->debt_count++] = debt;
     window->sums[debtor].debts++;
 }
 
@@ -76,23 +101,53 @@ static void hand_over_debts(struct pfr_window *window, uint32_t from, uint32_t t
 
 /*
  * A process whose counters grew by at least what a child had when it was last
- * seen has waited for it. What is left of the growth is its own, and what the
- * child did after that sight; of children never seen, all.
+ * seen has waited for it. What it cannot be asked for proves nothing, and a
+ * child of which nothing can be compared is not settled.
  */
-static void settle_debts(struct pfr_window *window, uint32_t slot, int64_t *growth)
+static bool has_waited(const struct pfr_debt *debt, uint32_t present, const int64_t *growth)
 {
-    for (uint32_t i = 0; i < window->debt_count && window->sums[slot].debts; i++) {
-        const struct pfr_debt *debt = &window->debts[i];
-        bool waited = debt->debtor == slot;
+    bool compared = false;
 
-        for (int k = 0; k < PFR_INHERITED_COUNT; k++)
-            waited = waited && growth[PFR_INHERITED_FIRST + k] >= debt->value[k];
-        if (!waited)
+    for (int i = 0; i <= PFR_DEBT_CPU; i++) {
+        enum pfr_metric_id id = debt_metric(i);
+        int64_t slack = i == PFR_DEBT_CPU ? CPU_SLACK : 0;
+
+        if (!(debt->has >> i & present >> id & 1))
             continue;
-        for (int k = 0; k < PFR_INHERITED_COUNT; k++)
-            growth[PFR_INHERITED_FIRST + k] -= debt->value[k];
+        if (growth[id] + slack < debt->value[i])
+            return false;
+        compared = true;
+    }
+    return compared;
+}
+
+/*
+ * What is left of the growth is the process's own, and what the child did
+ * after it was last seen; of children never seen, all.
+ */
+static void settle_debts(struct pfr_window *window, const struct pfr_pid_reading *reading,
+                         int64_t *growth)
+{
+    struct pfr_process_sum *sum = &window->sums[reading->slot];
+
+    for (uint32_t i = 0; i < window->debt_count && sum->debts; i++) {
+        const struct pfr_debt *debt = &window->debts[i];
+
+        if (debt->debtor != reading->slot || !has_waited(debt, reading->present, growth))
+            continue;
+        for (int k = 0; k <= PFR_DEBT_CPU; k++)
+            if (debt->has >> k & reading->present >> debt_metric(k) & 1)
+                growth[debt_metric(k)] -= debt->value[k];
         drop_debt(window, i--);
     }
+}
+
+/* Ticks are rounded down: what was taken off too early is missing in a later growth. */
+static void use_prepaid(struct pfr_process_sum *sum, int64_t *growth)
+{
+    *growth -= sum->prepaid;
+    sum->prepaid = *growth < 0 ? -*growth : 0;
+    *growth = *growth < 0 ? 0 : *growth;
 }
 
 /* ---- departures ---- */
@@ -190,5 +245,7 @@ void pfr_growth_take(struct pfr_window *window, struct pfr_run *run,
             growth[id] = counter_growth(sum, id, reading->value[id], run);
     }
     if (sum->debts)
-        settle_debts(window, reading->slot, growth);
+        settle_debts(window, reading, growth);
+    if (reading->present >> PFR_PS_CHILDREN_CPU_SECONDS & 1)
+        use_prepaid(sum, &growth[PFR_PS_CHILDREN_CPU_SECONDS]);
 }

@@ -28,6 +28,12 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         "resident set as a share of the node's memory, as ps -o pmem"),
     [PFR_PS_CPU_SECONDS] = PID_COUNTER("ps_cpu_seconds", SECONDS,
         "CPU time of the process itself, without children, as ps -o cputime"),
+    /* not without the other: what was sampled of a child is taken off */
+    [PFR_PS_CHILDREN_CPU_SECONDS] = {
+        ROW("ps_children_cpu_seconds", COUNTER, SECONDS, DELTA, PID, PROCS, NONE,
+            "CPU time of children it waited for, less what was sampled of them: "
+            "processes too short to be sampled, and the end of others"),
+        .of = { PFR_PS_CPU_SECONDS } },
     [PFR_PS_PDCPU] = {
         ROW("ps_pdcpu", GAUGE, PERCENT, MEAN, PID, PROCS, NONE,
             "CPU use between readings, 100 = one core; not the lifetime average of ps -o pcpu"),
@@ -82,6 +88,8 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         "largest simultaneous sum of ps_pmem, a sum of percentages"),
     [PFR_PS_CPU_SECONDS_TOTAL] = SUM_COUNTER("ps_cpu_seconds_total", SECONDS, PFR_PS_CPU_SECONDS,
         "CPU time attributed to the processes seen: sum of each one's own growth"),
+    [PFR_PS_CHILDREN_CPU_SECONDS_TOTAL] = SUM_COUNTER("ps_children_cpu_seconds_total", SECONDS,
+        PFR_PS_CHILDREN_CPU_SECONDS, "sum of each process's growth of ps_children_cpu_seconds"),
     [PFR_PS_PDCPU_TOTAL] = {
         ROW("ps_pdcpu_total", GAUGE, PERCENT, MEAN, STEP, PROCS, NONE,
             "CPU use of the processes seen, 100 = one core"),
@@ -202,9 +210,11 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         .of = { PFR_CGROUP_CPU_SECONDS } },
     [PFR_CGROUP_CPU_UNATTRIBUTED_SECONDS] = {
         ROW("cgroup_cpu_unattributed_seconds", COUNTER, SECONDS, DELTA, STEP, CGROUP, SUM,
-            "cgroup_cpu_seconds less ps_cpu_seconds_total: processes never seen, "
-            "and after the last sight"),
-        .derive = PFR_REST, .of = { PFR_CGROUP_CPU_SECONDS, PFR_PS_CPU_SECONDS_TOTAL } },
+            "cgroup_cpu_seconds less ps_cpu_seconds_total and ps_children_cpu_seconds_total: "
+            "processes that were neither sampled nor waited for by one that was"),
+        .derive = PFR_REST,
+        .of = { PFR_CGROUP_CPU_SECONDS, PFR_PS_CPU_SECONDS_TOTAL,
+                PFR_PS_CHILDREN_CPU_SECONDS_TOTAL } },
     [PFR_CGROUP_CPU_LIMIT] = STEP_LIMIT("cgroup_cpu_limit", PERCENT, NONE,
         "smallest CPU bandwidth limit from this cgroup up to the root, 100 = one core"),
     [PFR_CGROUP_CPU_PERIODS] = STEP_COUNTER("cgroup_cpu_periods", ITEMS,

@@ -23,6 +23,7 @@ enum pfr_metric_id {
     PFR_PS_VSZ,
     PFR_PS_PMEM,
     PFR_PS_CPU_SECONDS,
+    PFR_PS_CHILDREN_CPU_SECONDS,
     PFR_PS_PDCPU,
     PFR_PS_ETIME,
     PFR_PS_STAT,
@@ -47,6 +48,7 @@ enum pfr_metric_id {
     PFR_PS_VSZ_TOTAL,
     PFR_PS_PMEM_TOTAL,
     PFR_PS_CPU_SECONDS_TOTAL,
+    PFR_PS_CHILDREN_CPU_SECONDS_TOTAL,
     PFR_PS_PDCPU_TOTAL,
     PFR_PROC_COUNT,
     PFR_PROC_SWAP_TOTAL,
@@ -160,7 +162,7 @@ static inline enum pfr_metric_id pfr_step_metric(int index)
 
 /*
  * Counters of a process that the kernel adds to its parent's when that waits
- * for it: the rows PFR_PROC_IO_*.
+ * for it: the rows PFR_PROC_IO_*. CPU time it adds too, as that of children.
  */
 #define PFR_INHERITED_FIRST PFR_PROC_IO_RCHAR
 #define PFR_INHERITED_COUNT 5
@@ -193,7 +195,7 @@ enum pfr_derive {
     PFR_SUM,  /* over the processes of one sample (R14), or of their deltas (R8) */
     PFR_SAME, /* the same reading under another reduce */
     PFR_ADD,  /* of[0] + of[1] + of[2] of one sample */
-    PFR_REST, /* of[0] - of[1], both counted from the first sample */
+    PFR_REST, /* of[0] - of[1] - of[2], all counted from the first sample */
 };
 
 struct pfr_metric {
@@ -211,7 +213,7 @@ struct pfr_metric {
     bool past;     /* of the time since the value before, not of the moment */
     bool detail;   /* keep every sample in the series, for exact percentiles ... */
     enum pfr_metric_id yields; /* ... unless this better one is measured */
-    enum pfr_metric_id of[3];
+    enum pfr_metric_id of[3]; /* of a row that is read: what has to be read with it */
 };
 
 extern const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT];

@@ -60,6 +60,7 @@ static void fold_command(struct pfr_run *run, struct pfr_process_sum *sum,
     for (int i = 0; i < 2; i++) {
         sums[i]->processes += first || sum->command != entry;
         sums[i]->cpu += growth[PFR_PS_CPU_SECONDS];
+        sums[i]->children += growth[PFR_PS_CHILDREN_CPU_SECONDS];
         sums[i]->read += growth[PFR_PROC_IO_READ_BYTES];
         sums[i]->write += growth[PFR_PROC_IO_WRITE_BYTES];
     }

@@ -23,6 +23,7 @@ struct pfr_process_sum {
     uint32_t command;             /* its entry in the run's commands */
     int64_t seen_at;              /* stamp of its newest reading */
     int64_t counter[PFR_PID_END]; /* newest, never falling */
+    int64_t prepaid;              /* CPU time of children to be taken off later growth */
     struct pfr_row window, run;
 };
 
@@ -41,11 +42,15 @@ struct pfr_step_sum {
 /*
  * A process has gone, and its parent may wait for it: then the kernel adds
  * what it read and wrote to the parent's own counters, where it must not
- * count again. The debtor is the nearest ancestor that is still there.
+ * count again, and its CPU time to that of children. The debtor is the nearest
+ * ancestor that is still there.
  */
+#define PFR_DEBT_CPU PFR_INHERITED_COUNT /* its place, behind those of I/O */
+
 struct pfr_debt {
     uint32_t debtor; /* slot */
-    int64_t value[PFR_INHERITED_COUNT];
+    uint32_t has;    /* bit = place */
+    int64_t value[PFR_INHERITED_COUNT + 1];
 };
 
 #define PFR_DEBTS_MAX 1024

@@ -112,7 +112,8 @@ static struct json_object *command_columns_json(void)
 {
     static const char *const keys[] = { "comm", "processes", "ps_cpu_seconds_total",
                                         "ps_rss_total", "proc_io_read_bytes_total",
-                                        "proc_io_write_bytes_total" };
+                                        "proc_io_write_bytes_total",
+                                        "ps_children_cpu_seconds_total" };
     struct json_object *array = json_object_new_array();
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -293,6 +294,7 @@ static struct json_object *command_row(const struct pfr_info *info,
     json_object_array_add(row, command_cell(info, PFR_PS_RSS, sum->rss));
     json_object_array_add(row, command_cell(info, PFR_PROC_IO_READ_BYTES, sum->read));
     json_object_array_add(row, command_cell(info, PFR_PROC_IO_WRITE_BYTES, sum->write));
+    json_object_array_add(row, command_cell(info, PFR_PS_CHILDREN_CPU_SECONDS, sum->children));
     return row;
 }
 
@@ -307,7 +309,7 @@ static struct json_object *commands_json(const struct pfr_series *series,
     for (uint32_t i = 0; i < usage->commands->count; i++) {
         const struct pfr_command_sum *sum = &usage->commands->list[i].window;
 
-        if (sum->rss || sum->cpu || sum->processes)
+        if (sum->rss || sum->cpu || sum->children || sum->processes)
             order[count++] = &usage->commands->list[i];
     }
     qsort(order, count, sizeof(*order), compare_commands);

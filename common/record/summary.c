@@ -270,11 +270,36 @@ static struct json_object *process_json(const struct pfr_top_process *process,
     return object;
 }
 
+/* "make, sh": the commands with most CPU time in children that were not sampled. */
+static void name_short_lived(const struct pfr_commands *commands, char *text, size_t size)
+{
+    int64_t below = INT64_MAX;
+
+    text[0] = '\0';
+    for (int i = 0; i < 2; i++) {
+        const struct pfr_command *most = NULL;
+        size_t used = strlen(text);
+
+        for (uint32_t k = 0; k < commands->count; k++)
+            if (commands->list[k].run.children < below &&
+                (!most || commands->list[k].run.children > most->run.children))
+                most = &commands->list[k];
+        if (!most || most->run.children <= 0)
+            return;
+        below = most->run.children;
+        snprintf(text + used, size - used, "%s%s", used ? ", " : "", most->name);
+    }
+}
+
 static struct json_object *processes_json(const struct pfr_snapshot *snapshot)
 {
     struct json_object *object = json_object_new_object(), *top = json_object_new_array();
+    char parents[2 * PFR_COMM_SIZE + 2];
 
     pfr_json_add(object, "seen", json_object_new_int64((int64_t)snapshot->processes_seen));
+    name_short_lived(&snapshot->run->commands, parents, sizeof(parents));
+    if (parents[0])
+        pfr_json_add(object, "short_lived_children_of", pfr_json_text(parents));
     for (uint32_t i = 0; i < snapshot->run->top_count; i++)
         json_object_array_add(top, process_json(&snapshot->run->top[i], snapshot->info));
     pfr_json_add(object, "top", top);
@@ -298,6 +323,9 @@ static struct json_object *commands_json(const struct pfr_snapshot *snapshot)
         if (pfr_metric_set_has(read, PFR_PS_CPU_SECONDS))
             pfr_json_add(row, "ps_cpu_seconds_total",
                          pfr_json_value(PFR_SECONDS, command->run.cpu));
+        if (pfr_metric_set_has(read, PFR_PS_CHILDREN_CPU_SECONDS))
+            pfr_json_add(row, "ps_children_cpu_seconds_total",
+                         pfr_json_value(PFR_SECONDS, command->run.children));
         if (pfr_metric_set_has(read, PFR_PS_RSS))
             pfr_json_add(row, "ps_rss_total", json_object_new_int64(command->run.rss));
         if (pfr_metric_set_has(read, PFR_PROC_IO_READ_BYTES))

@@ -3,7 +3,7 @@
 # time(1). (R1, R13, R21)
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 23
+plan 26
 cd "$work" || exit 1
 
 # --- memory peak: the kernel's own file, read by the command itself at its end ---
@@ -33,7 +33,7 @@ printf 'all:%s\n' "$(for i in $(seq 24); do printf ' f%d.o' "$i"; done)" >src/Ma
 printf '%%.o: %%.c\n\t$(CC) -O2 -c $< -o $@\n' >>src/Makefile
 if command -v /usr/bin/time >/dev/null && command -v cc >/dev/null; then
     "$profres" run -q -d build -- /usr/bin/time -o times -f '%U %S' \
-        sh -c 'for i in 1 2 3; do make -s -B -j2 -C src CC=cc || exit 1; done'
+        sh -c 'for i in 1 2 3; do make -s -B -j2 -C src CC=cc || exit 1; done; sleep 2'
     is "the build ran" "$?" 0
     time_cpu=$(awk '{ print $1 + $2 }' times)
     tolerance=$(awk -v t="$time_cpu" 'BEGIN { print t * 0.02 + 0.02 }')
@@ -43,16 +43,23 @@ if command -v /usr/bin/time >/dev/null && command -v cc >/dev/null; then
             "$(jq '.measurements | .cgroup_cpu_user_seconds.total + .cgroup_cpu_system_seconds.total' "$(summary build)")" \
             "$(measured build cgroup_cpu_seconds total)" 0.05
         near "attributed + unattributed is the whole" \
-            "$(jq '.measurements | .ps_cpu_seconds_total.total + .cgroup_cpu_unattributed_seconds.total' "$(summary build)")" \
+            "$(jq '.measurements | .ps_cpu_seconds_total.total + .ps_children_cpu_seconds_total.total + .cgroup_cpu_unattributed_seconds.total' "$(summary build)")" \
             "$(measured build cgroup_cpu_seconds total)" 0.0001
+        ok "nine tenths of it belong to a process or to the parent of short ones" jq_true \
+            '.measurements | .cgroup_cpu_unattributed_seconds.total < 0.1 * .cgroup_cpu_seconds.total' \
+            "$(summary build)"
+        ok "no CPU time is attributed twice" jq_true \
+            '.measurements.cgroup_cpu_unattributed_seconds.total > -0.05' "$(summary build)"
+        like "the parents of processes too short to be sampled are named" \
+            "$("$profres" brief build/*)" '*of CPU in processes too short to be sampled, of which * are children of *make*'
     else
-        skip 3 "not root: no cgroup of one's own on this host"
+        skip 6 "not root: no cgroup of one's own on this host"
     fi
     near "rusage_cpu_seconds within 2 % of time(1)" "$(measured build rusage_cpu_seconds max)" "$time_cpu" "$tolerance"
     ok "more compilers than samples are accounted for by name" \
         jq_true '[.commands[] | select(.comm == "cc1")] | length == 1' "$(summary build)"
 else
-    skip 6 "no time(1) or no cc"
+    skip 9 "no time(1) or no cc"
 fi
 
 # --- I/O: the kernel adds a child's to its parent's when that waits; nothing counts twice ---

@@ -14,6 +14,7 @@
 #include "common/metric/window.h"
 
 #define SECOND INT64_C(1000000000)
+#define MS INT64_C(1000000)
 #define START (1000 * SECOND)
 
 static struct pfr_selection selection;
@@ -82,7 +83,7 @@ static int64_t total_of(enum pfr_metric_id id)
 
     assert_int_equal(pfr_window_close(&window, &run, &usage), 1);
     pfr_window_reopen(&window, &run);
-    return run.total[id - PFR_PID_END];
+    return run.total[pfr_step_index(id)];
 }
 
 static int64_t written(void)
@@ -219,6 +220,141 @@ static void reused_pid_is_no_parent(void **state)
     assert_int_equal(written(), 400);
 }
 
+/* ---- CPU time of children ---- */
+
+static void uses(uint32_t slot, int64_t cpu_ms, int64_t children_ms)
+{
+    struct pfr_pid_reading *reading = pfr_readings_add_pid(&window.readings, slot);
+
+    reading->value[PFR_PS_CPU_SECONDS] = cpu_ms * MS;
+    reading->value[PFR_PS_CHILDREN_CPU_SECONDS] = children_ms * MS;
+    reading->present = 1u << PFR_PS_CPU_SECONDS | 1u << PFR_PS_CHILDREN_CPU_SECONDS;
+}
+
+static int64_t unsampled_ms(void)
+{
+    return total_of(PFR_PS_CHILDREN_CPU_SECONDS_TOTAL) / MS;
+}
+
+static uint32_t make(void)
+{
+    uint32_t slot = born(10, 1);
+
+    processes.slots[slot].task = true;
+    memcpy(processes.slots[slot].comm, "make", 5);
+    tick();
+    uses(slot, 0, 0);
+    return slot;
+}
+
+/* What was sampled of a child is its own; what was not is its parent's children's. */
+static void unsampled_end_of_a_child(void **state)
+{
+    uint32_t parent = make(), child = born(11, 10);
+
+    (void)state;
+    tick();
+    uses(parent, 0, 300); /* one that nobody saw */
+    uses(child, 500, 0);
+    pfr_process_retire(&processes, child);
+    tick();
+    uses(parent, 10, 1000); /* waited: 500 sampled, 200 after that */
+    assert_int_equal(unsampled_ms(), 500);
+    assert_int_equal(run.total[pfr_step_index(PFR_PS_CPU_SECONDS_TOTAL)], 510 * MS);
+    assert_int_equal(run.commands.list[pfr_commands_find(&run.commands, "make")].run.children,
+                     500 * MS);
+}
+
+/* The kernel's number is recursive: so is what is taken off. */
+static void unsampled_grandchildren(void **state)
+{
+    uint32_t top = make(), inner = born(12, 10), child = born(13, 12);
+
+    (void)state;
+    tick();
+    uses(top, 0, 0);
+    uses(inner, 100, 40); /* 40 of a grandchild that nobody saw: counted here */
+    uses(child, 1000, 0);
+    pfr_process_retire(&processes, child);
+    pfr_process_retire(&processes, inner);
+    tick();
+    uses(top, 0, 1140 + 60);
+    assert_int_equal(unsampled_ms(), 40 + 60);
+}
+
+/* Nobody has waited, as where SIGCHLD is ignored: nothing is taken off, nothing added. */
+static void ignored_children_change_nothing(void **state)
+{
+    uint32_t parent = make(), child = born(11, 10);
+
+    (void)state;
+    tick();
+    uses(parent, 0, 0);
+    uses(child, 500, 0);
+    pfr_process_retire(&processes, child);
+    for (int i = 0; i < 3; i++) {
+        tick();
+        uses(parent, 100 * i, 0);
+    }
+    assert_int_equal(unsampled_ms(), 0);
+    tick();
+    uses(parent, 400, 90); /* less than the child had: another one */
+    assert_int_equal(unsampled_ms(), 90);
+}
+
+/* The parent's number is in ticks of 10 ms, twice rounded down: that is not lost, nor kept. */
+static void rounded_ticks_add_up(void **state)
+{
+    uint32_t parent = make(), child = born(11, 10);
+
+    (void)state;
+    tick();
+    uses(parent, 0, 0);
+    uses(child, 519, 0);
+    pfr_process_retire(&processes, child);
+    tick();
+    uses(parent, 0, 500);
+    assert_int_equal(unsampled_ms(), 0);
+    tick();
+    uses(parent, 0, 520); /* what was missing has come */
+    assert_int_equal(unsampled_ms(), 1);
+    tick();
+    uses(parent, 0, 620);
+    assert_int_equal(unsampled_ms(), 101);
+}
+
+/* Of a parent whose I/O may not be read, CPU time still tells that it has waited. */
+static void unreadable_io_does_not_hinder(void **state)
+{
+    uint32_t parent = make(), child = born(11, 10);
+
+    (void)state;
+    tick();
+    uses(parent, 0, 0);
+    uses(child, 500, 0);
+    window.readings.pids[window.readings.pid_count - 1].present |= 1u << PFR_PROC_IO_WCHAR;
+    window.readings.pids[window.readings.pid_count - 1].value[PFR_PROC_IO_WCHAR] = 100;
+    pfr_process_retire(&processes, child);
+    tick();
+    uses(parent, 0, 500);
+    assert_int_equal(unsampled_ms(), 0);
+}
+
+/* Only one of the counters of I/O was asked for. */
+static void single_counters_are_counted_once(void **state)
+{
+    uint32_t sh = shell(), child = born(11, 10);
+
+    (void)state;
+    tick();
+    reads(sh, 0)->present = 1u << PFR_PROC_IO_WCHAR;
+    reads(child, 100)->present = 1u << PFR_PROC_IO_WCHAR;
+    pfr_process_retire(&processes, child);
+    tick();
+    reads(sh, 120)->present = 1u << PFR_PROC_IO_WCHAR;
+    assert_int_equal(written(), 120);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -230,6 +366,12 @@ int main(void)
         CASE(debts_outlive_the_window),
         CASE(orphans_owe_nothing_to_the_family),
         CASE(reused_pid_is_no_parent),
+        CASE(single_counters_are_counted_once),
+        CASE(unsampled_end_of_a_child),
+        CASE(unsampled_grandchildren),
+        CASE(ignored_children_change_nothing),
+        CASE(rounded_ticks_add_up),
+        CASE(unreadable_io_does_not_hinder),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -102,7 +102,8 @@ static void computed_rows_say_from_what(void **state)
         const struct pfr_metric *metric = &pfr_metrics[id];
 
         if (metric->derive == PFR_READ) {
-            assert_int_equal(metric->of[0], PFR_METRIC_NONE);
+            if (metric->of[0]) /* what has to be read with it */
+                assert_int_equal(pfr_metrics[metric->of[0]].derive, PFR_READ);
             continue;
         }
         assert_int_not_equal(metric->of[0], PFR_METRIC_NONE);

@@ -84,7 +84,9 @@ static void reads(uint32_t slot, int64_t rss, int64_t cpu_ms)
     reading->value[PFR_PS_RSS] = rss;
     reading->value[PFR_PS_CPU_SECONDS] = cpu_ms * MS;
     reading->value[PFR_PS_STAT] = 'R';
-    reading->present = 1u << PFR_PS_RSS | 1u << PFR_PS_CPU_SECONDS | 1u << PFR_PS_STAT;
+    reading->value[PFR_PS_CHILDREN_CPU_SECONDS] = 0;
+    reading->present = 1u << PFR_PS_RSS | 1u << PFR_PS_CPU_SECONDS | 1u << PFR_PS_STAT |
+                       1u << PFR_PS_CHILDREN_CPU_SECONDS;
     b.window.readings.samples[b.window.readings.count - 1].empty = false;
 }
 

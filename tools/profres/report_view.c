@@ -266,12 +266,14 @@ static void view_waits(const struct pfr_report *report, const struct pfr_report_
 static void view_counts(const struct pfr_report *report, const struct pfr_facts *facts)
 {
     int64_t kills = pfr_facts_value(facts, PFR_CGROUP_OOM_KILLS);
-    char line[LINE] = "", text[PFR_TEXT_SIZE];
+    char line[LINE] = "", text[PFR_TEXT_SIZE], short_lived[PFR_STORAGE_SIZE];
 
     if (pfr_known(facts->processes_seen))
         append(line, "%lld seen", (long long)facts->processes_seen);
     if (pfr_known(facts->processes_at_once))
         append(line, ", %lld at once", (long long)facts->processes_at_once);
+    if (line[0] && pfr_short_lived_text(facts, short_lived)[0])
+        append(line, "; %s", short_lived);
     pfr_ink_say(&report->ink, PFR_TINT_NONE, "processes", line);
     line[0] = '\0';
     if (pfr_known(kills))
