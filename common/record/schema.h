@@ -53,6 +53,7 @@ const char *pfr_state_name(enum pfr_state state);
 struct pfr_cost {
     int64_t cpu, max_rss;
     uint64_t ticks, late_ticks, reads;
+    uint64_t saved_ticks; /* left out to keep to the CPU budget */
     uint64_t write_errors, hidden, denied, malformed, no_memory, lost_windows, dropped_marks;
     int64_t series_bytes, series_span;
 };

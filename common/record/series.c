@@ -410,5 +410,8 @@ void pfr_series_final(struct pfr_series *series, const struct pfr_snapshot *snap
     pfr_json_add(object, "n_pending", json_object_new_int64(snapshot->pending));
     pfr_json_add(object, "num_samples", json_object_new_int64((int64_t)snapshot->run->num_samples));
     pfr_json_add(object, "num_windows", json_object_new_int64((int64_t)snapshot->run->num_windows));
+    if (snapshot->cost.saved_ticks)
+        pfr_json_add(object, "saved_ticks",
+                     json_object_new_int64((int64_t)snapshot->cost.saved_ticks));
     write_line(series, object);
 }

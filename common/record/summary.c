@@ -434,6 +434,7 @@ static struct json_object *cost_json(const struct pfr_cost *cost)
         { "late_ticks", cost->late_ticks, true },
         { "reads", cost->reads, true },
         { "series_bytes", (uint64_t)cost->series_bytes, true },
+        { "saved_ticks", cost->saved_ticks, false },
         { "write_errors", cost->write_errors, false },
         { "lost_windows", cost->lost_windows, false },
         { "dropped_marks", cost->dropped_marks, false },

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
@@ -32,7 +31,6 @@ static int leave_one(const struct pfr_cgdir *dir, bool v2)
 int pfr_leave_step(const struct pfr_env *env)
 {
     PFR_AUTO_FREE struct pfr_cgtarget *own = calloc(1, sizeof(*own));
-    char path[PATH_MAX + 32];
     int r;
 
     if (!own)
@@ -40,12 +38,7 @@ int pfr_leave_step(const struct pfr_env *env)
     r = pfr_cgtarget_resolve(env, getpid(), getpid(), PFR_LEVEL_OWN, own);
     for (int i = 0; i < PFR_CONTROLLER_COUNT && r == 0; i++)
         r = leave_one(&own->dirs[i], i == PFR_UNIFIED);
-    if (r < 0)
-        return r;
-    /* slurmstepd is exempt from the OOM killer; we are not */
-    snprintf(path, sizeof(path), "%s/self/oom_score_adj", env->proc);
-    write_text(path, "0");
-    return 0;
+    return r;
 }
 
 int pfr_become_user(uid_t uid, gid_t gid, const gid_t *groups, size_t count)
@@ -55,6 +48,5 @@ int pfr_become_user(uid_t uid, gid_t gid, const gid_t *groups, size_t count)
         return -errno;
     if (uid != 0 && setuid(0) == 0)
         return -EPERM; /* it did not take: nothing is done as root */
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     return 0;
 }

@@ -16,6 +16,7 @@
 #include "common/base/parse.h"
 #include "common/judge/brief.h"
 #include "common/record/json.h"
+#include "tools/sampler/confine.h"
 #include "tools/sampler/lost.h"
 #include "tools/sampler/mark.h"
 #include "tools/sampler/oom.h"
@@ -183,9 +184,17 @@ static void say_brief(const struct pfr_session *session, int control, struct jso
         pfr_control_send(control, "say %s", line);
 }
 
+static void set_deadline(const struct pfr_session *session, unsigned seconds)
+{
+    if (session->options.watched)
+        pfr_confine_deadline(seconds);
+}
+
 static void finish(struct pfr_session *session, int control)
 {
     struct json_object *summary;
+
+    set_deadline(session, PFR_DEADLINE_END);
 
     if (session->options.brief && !session->finished && !session->lost.written) {
         summary = pfr_session_conclude(session);
@@ -249,22 +258,35 @@ static bool answer(struct pfr_session *session, int control)
 
 /* ---- time ---- */
 
+/* When what could wait may be done. */
+static int64_t budget_next(struct pfr_session *session, int64_t now)
+{
+    return pfr_budget_next(&session->budget, now, pfr_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+}
+
 /* Waits for a message, the deadline (0: none), a mark or the OOM killer: true. */
 static bool wait_until(struct pfr_session *session, int control, int64_t deadline)
 {
-    int64_t now = pfr_env_now(&session->env, CLOCK_MONOTONIC), ns = deadline - now;
+    int64_t now = pfr_env_now(&session->env, CLOCK_MONOTONIC), paid = budget_next(session, now);
+    bool thrifty = paid > now; /* then only what has to be is heard */
+    int64_t until = thrifty && (!deadline || paid < deadline) ? paid : deadline, ns = until - now;
     struct pollfd fds[3] = { { .fd = control, .events = POLLIN },
                              pfr_oom_poll(&session->oom, now),
-                             { .fd = session->marks.fd, .events = POLLIN } };
+                             { .fd = thrifty ? -1 : session->marks.fd, .events = POLLIN } };
     struct timespec left = { 0 };
     sigset_t unblocked;
+
+    if (thrifty)
+        fds[1].fd = -1;
 
     if (ns > 0) {
         left.tv_sec = ns / PFR_NS_PER_S;
         left.tv_nsec = ns % PFR_NS_PER_S;
     }
     sigemptyset(&unblocked);
-    ppoll(fds, PFR_COUNT(fds), deadline ? &left : NULL, &unblocked);
+    set_deadline(session, 0);
+    ppoll(fds, PFR_COUNT(fds), until ? &left : NULL, &unblocked);
+    set_deadline(session, PFR_DEADLINE_BUSY);
     if (fds[2].revents)
         pfr_marks_receive(session);
     return fds[1].revents != 0;
@@ -285,16 +307,21 @@ static int64_t on_oom(struct pfr_session *session, int64_t deadline)
     return !deadline || soon < deadline ? soon : deadline;
 }
 
-/* Deadlines that passed while we were busy or not run are not made up for. */
+/*
+ * Deadlines that passed while we were busy or not run are not made up for, and
+ * those before the CPU time that was used is paid for are left out.
+ */
 static int64_t next_deadline(struct pfr_session *session, int64_t deadline)
 {
     int64_t start = session->info.start, interval = session->options.interval;
-    int64_t now = pfr_env_now(&session->env, CLOCK_MONOTONIC);
+    int64_t now = pfr_env_now(&session->env, CLOCK_MONOTONIC), paid = budget_next(session, now);
     int64_t next = pfr_loop_deadline(start, interval, now);
 
     for (int64_t d = pfr_loop_deadline(start, interval, deadline); d < next;
          d = pfr_loop_deadline(start, interval, d))
         session->cost.late_ticks++;
+    for (; next < paid; next = pfr_loop_deadline(start, interval, next))
+        session->cost.saved_ticks++;
     return next;
 }
 
@@ -317,6 +344,7 @@ void pfr_loop_run(struct pfr_session *session, int control, const volatile sig_a
         if (pfr_env_now(&session->env, CLOCK_MONOTONIC) < deadline)
             continue;
         pfr_session_tick(session);
+        pfr_marks_receive(session); /* some at every tick, also without credit */
         deadline = next_deadline(session, deadline);
     }
     finish(session, control);

@@ -10,13 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/base/control.h"
 #include "common/base/log.h"
 #include "common/base/parse.h"
+#include "tools/sampler/confine.h"
 #include "tools/sampler/leave.h"
 #include "tools/sampler/loop.h"
 
@@ -51,16 +50,6 @@ static void set_signals(void)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error, not an end */
     sigprocmask(SIG_SETMASK, &blocked, NULL);
-}
-
-static void raise_fd_limit(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
 }
 
 enum { OPT_CONTROL = 256, OPT_JOB, OPT_STEP, OPT_NODE, OPT_DIR, OPT_METRICS, OPT_INTERVAL,
@@ -218,18 +207,19 @@ static bool take_option(int option, struct pfr_options *options)
     return good;
 }
 
-/* Out of the step, and the user's: before anything is read or written. */
+/* Out of the step, the user's, and confined: before anything is read or written. */
 static int settle(const struct pfr_options *options)
 {
     struct pfr_env env;
     int r = 0;
 
-    if (options->slurm) {
-        pfr_env_init(&env, options->root);
+    pfr_env_init(&env, options->root);
+    if (options->slurm)
         r = pfr_leave_step(&env);
-    }
+    pfr_confine_early(&env);
     if (r == 0 && user.given)
         r = pfr_become_user(user.uid, user.gid, user.groups, user.count);
+    pfr_confine();
     return r;
 }
 
@@ -237,7 +227,7 @@ int main(int argc, char **argv)
 {
     struct pfr_options options = { .root = "", .job = "run", .step = "0", .node = "localhost",
                                    .interval = PFR_NS_PER_S, .window = 10 * PFR_NS_PER_S,
-                                   .top = 16 };
+                                   .top = 16, .watched = true };
     static struct pfr_session session;
     char error[512];
     int option;
@@ -255,7 +245,6 @@ int main(int argc, char **argv)
         return usage(stderr);
     fcntl(control, F_SETFD, FD_CLOEXEC);
     set_signals();
-    raise_fd_limit();
     pfr_log_set(log_to_control, NULL);
     if ((option = settle(&options)) < 0) {
         pfr_control_send(control, "refuse the sampler cannot leave the step or become its user: %s",

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/base/cleanup.h"
+#include "common/base/clock.h"
 #include "common/base/fd.h"
 #include "common/base/log.h"
 #include "common/base/parse.h"
@@ -51,6 +53,7 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
     session->run.from_zero = options->slurm; /* the step's cgroups are as new as the step */
     pfr_window_init(&session->window, &session->selection, &session->processes, options->top);
     pfr_chart_init(&session->chart);
+    pfr_budget_init(&session->budget, 1, pfr_env_now(&session->env, CLOCK_MONOTONIC), 0);
     return 0;
 }
 
@@ -441,6 +444,14 @@ static void open_files(struct pfr_session *session)
     pfr_marks_open(session);
 }
 
+/* Those that its first task may run on. */
+static int64_t cores_of(pid_t pid, int64_t otherwise)
+{
+    cpu_set_t cores;
+
+    return sched_getaffinity(pid, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : otherwise;
+}
+
 static int begin(struct pfr_session *session, pid_t pid, char *error, size_t size)
 {
     int r = open_collectors(session, pid, error, size);
@@ -457,6 +468,8 @@ static int begin(struct pfr_session *session, pid_t pid, char *error, size_t siz
     session->series.fd = -1;
     session->series.span = session->options.window;
     session->window_end = session->info.start + session->options.window;
+    pfr_budget_init(&session->budget, cores_of(pid, session->info.cpus), session->info.start,
+                    pfr_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
     session->started = true;
     return 0;
 }

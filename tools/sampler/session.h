@@ -10,6 +10,7 @@
 #include "common/judge/chart.h"
 #include "common/metric/window.h"
 #include "common/record/series.h"
+#include "tools/sampler/budget.h"
 #include "tools/sampler/track.h"
 
 struct pfr_options {
@@ -28,6 +29,7 @@ struct pfr_options {
     bool chart;   /* ... and a small chart below them */
     const char *facts[PFR_FACTS_MAX];
     int fact_count;
+    bool watched; /* whatever hangs is ended by the kernel (confine.h) */
     bool lenient; /* a named key that cannot be had is left out, not refused */
 };
 
@@ -105,6 +107,7 @@ struct pfr_session {
     int64_t rusage_cpu, rusage_max_rss; /* of the tasks that ended; 0 = none */
     int64_t window_end;
     struct pfr_cost cost;
+    struct pfr_budget budget;
     uint32_t pending; /* processes in the newest sample */
     bool cgroup_gone, summary_told, drain_written;
 };
