@@ -197,12 +197,13 @@ is "... complete when it goes on" "${got[*]}" "COMPLETE 7"
 nothing_left
 
 mv "$lab_dir/bin/profres-sampler" "$lab_dir/bin/late-sampler"
-script late.sh <<'EOF'
+cat >"$lab_dir/bin/late.sh" <<'EOF'
 #!/bin/sh
 sleep 1
-exec "${0%late.sh}../bin/late-sampler" "$@"
+exec "${0%late.sh}late-sampler" "$@"
 EOF
-use_plugin sampler="$lab_home/late.sh"
+chmod 755 "$lab_dir/bin/late.sh"
+use_plugin sampler="$lab_dir/bin/late.sh"
 lab_srun --profile-res=dir=late,quiet sh -c 'exit 11' 2>err
 is "the sampler is late: the status is the job's" $? 11
 lost late

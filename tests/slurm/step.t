@@ -200,12 +200,13 @@ lab_wait_job "$job"
 like "sbatch --export=NONE: the steps are measured" "$(files "slurm-$job.profres")" "0/n1.json 0/n1.jsonl *"
 
 # --- a sampler that takes its time to come up ---
-script late.sh <<EOF
+cat >"$lab_dir/bin/late.sh" <<EOF
 #!/bin/sh
 sleep 0.3
 exec $lab_dir/bin/profres-sampler "\$@"
 EOF
-use_plugin sampler="$lab_home/late.sh"
+chmod 755 "$lab_dir/bin/late.sh"
+use_plugin sampler="$lab_dir/bin/late.sh"
 job=$(lab_sbatch --profile-res --wrap 'sleep 1; exit 5')
 lab_wait_job "$job"
 like "late at the start: the job's brief is there" "$(output "$job")" "profres: $job.batch
