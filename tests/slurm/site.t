@@ -17,7 +17,7 @@ batch() { # SBATCH-ARGUMENT...: a job that does next to nothing; its number
     lab_as_user sbatch --parsable --wait "$@" --wrap true
 }
 
-plan 16
+plan 21
 start
 bin=$lab_dir/bin
 
@@ -70,4 +70,22 @@ before=$(log_lines)
 job=$(batch --profile-res --output=trouble.out)
 clean
 is "trouble is one line more" "$(($(log_lines) - before))" "$((without + 1))"
+
+# --- profres doctor ---
+use_plugin
+lab_as_user "$bin/profres" doctor >out
+is "the doctor finds nothing that fails" "$?:$(grep ^fail out)" 0:
+is "... the same inside a job" \
+    "$(lab_srun "$bin/profres" doctor --json | jq -r '.checks[] | select(.status == "ok") | .name' |
+        grep -c 'slurm\|plugstack\|plugin\|sampler\|cgroup\|dir')" 6
+chown "$lab_uid" "$bin/profres-sampler"
+like "a sampler that is not root's" "$(lab_as_user "$bin/profres" doctor)" "*fail sampler *not root's*"
+chown 0 "$bin/profres-sampler"
+lab_spank "$bin/profile_res.so" "$bin/again/profile_res.so"
+like "a plugin that is listed twice" "$(lab_as_user "$bin/profres" doctor)" "*warn plugstack *2 times*"
+mkdir "$bin/bad" && echo 'no plugin' >"$bin/bad/profile_res.so"
+lab_spank "$bin/bad/profile_res.so"
+like "a plugin that Slurm does not load" "$(lab_as_user "$bin/profres" doctor)" \
+    "*fail plugin *does not load*"
+use_plugin
 ok "nothing is left" clean

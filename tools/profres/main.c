@@ -20,6 +20,7 @@ static const struct {
     { "export", pfr_command_export, "write a profile as CSV, for Prometheus, InfluxDB and others" },
     { "mark", pfr_command_mark, "from inside a step: say that a phase begins" },
     { "metrics", pfr_command_metrics, "list what can be measured, and what can be measured here" },
+    { "doctor", pfr_command_doctor, "check this host and its Slurm, and say what to do" },
 };
 
 static void print_help(FILE *out)

@@ -10,6 +10,7 @@ int pfr_command_run(int argc, char **argv);
 int pfr_command_report(int argc, char **argv);
 int pfr_command_ls(int argc, char **argv);
 int pfr_command_brief(int argc, char **argv);
+int pfr_command_doctor(int argc, char **argv);
 int pfr_command_export(int argc, char **argv);
 int pfr_command_mark(int argc, char **argv);
 int pfr_command_plot(int argc, char **argv);
