@@ -338,13 +338,13 @@ def verdict(good):
 
 
 def print_ticks(rows):
-    print("One tick, default selection: CPU microseconds, median of rounds;"
+    print("One tick of idle processes, default selection: CPU microseconds, median of rounds;"
           f" processes from: {rows[0]['from']}")
     print(f"  {'processes':>9} {'tick':>9} {'bare':>9} {'ratio':>6} {'goal':>8} {'tick/pid':>9}"
           f" {'bare/pid':>9} {'list':>7} {'cgroup':>7} {'+window':>8} {'with it':>7}")
     for row in rows:
         ratio = row["ratio"]["median"]
-        goal = f"1.5 {verdict(ratio <= 1.5)}" if row["count"] >= 128 else "-"
+        goal = f"0.25 {verdict(ratio <= 0.25)}" if row["count"] >= 128 else "-"
         print(f"  {row['count']:>9} {row['tick']['median']:9.1f} {row['bare']['median']:9.1f}"
               f" {ratio:6.2f} {goal:>8} {row['per_pid']:9.2f} {row['bare_per_pid']:9.2f}"
               f" {row['list']['median']:7.1f} {row['cgroup']['median']:7.1f}"

@@ -14,6 +14,7 @@ struct pfr_env {
     const char *root;    /* put before every absolute path; "" is the live system */
     char proc[PATH_MAX]; /* root + "/proc" */
     int64_t (*now)(clockid_t clock, void *arg);
+    int64_t (*cpu_clock)(pid_t pid, void *arg); /* ns or -1; NULL in a fixture */
     void *arg;
     int64_t clock_ticks; /* per second, of /proc/PID/stat (R48, R49) */
     int64_t mem_total;   /* bytes of the node; 0 = not known */

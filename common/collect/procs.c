@@ -157,6 +157,7 @@ void pfr_procs_release(struct pfr_procs *procs)
     for (uint32_t i = 0; i < procs->fds_capacity; i++)
         close_files(procs, i);
     free(procs->fds);
+    pfr_still_release(&procs->still);
     if (procs->proc_fd >= 0)
         close(procs->proc_fd);
     procs->fds = NULL;
@@ -416,6 +417,31 @@ static void note_unreadable(struct pfr_procs *procs, uint32_t slot, bool is_new)
         process->seen = procs->tick;
 }
 
+static int64_t age_of(const struct pfr_procs *procs, int64_t start_ticks,
+                      const struct tick_clock *now)
+{
+    return now->boottime - pfr_muldiv(start_ticks, PFR_NS_PER_S, procs->env->clock_ticks);
+}
+
+/* True if the process has not run since it was read: then that is its reading again. */
+static bool repeat_reading(struct pfr_procs *procs, uint32_t slot, int64_t clock,
+                           struct pfr_readings *readings, const struct tick_clock *now)
+{
+    struct pfr_process *process = &procs->table->slots[slot];
+    const struct pfr_pid_reading *last =
+        now->pss || process->provisional
+            ? NULL
+            : pfr_still_find(&procs->still, process, slot, clock, now->stamp, procs->tick);
+    struct pfr_pid_reading *reading;
+
+    if (!last || !(reading = pfr_readings_add_pid(readings, slot)))
+        return false;
+    *reading = *last;
+    process->seen = procs->tick;
+    set(procs, reading, PFR_PS_ETIME, age_of(procs, process->start_ticks, now));
+    return true;
+}
+
 static bool read_process(struct pfr_procs *procs, pid_t pid, struct pfr_readings *readings,
                          const struct tick_clock *now)
 {
@@ -423,7 +449,7 @@ static bool read_process(struct pfr_procs *procs, pid_t pid, struct pfr_readings
     bool is_new = slot == PFR_SLOT_NONE;
     struct pfr_pid_reading *reading;
     struct pfr_stat_line line;
-    int64_t age, rss;
+    int64_t age, rss, clock;
 
     if (!is_new && procs->table->slots[slot].seen == procs->tick)
         return true; /* listed twice: it moved between two cgroups while they were read */
@@ -431,6 +457,9 @@ static bool read_process(struct pfr_procs *procs, pid_t pid, struct pfr_readings
         return false;
     if (!make_fd_room(procs))
         return false;
+    clock = pfr_still_clock(procs->env, pid);
+    if (repeat_reading(procs, slot, clock, readings, now))
+        return true;
     if (!get_text(procs, slot, PFR_PROC_STAT) || pfr_shape_stat(procs->text, &line) <= 0) {
         note_unreadable(procs, slot, is_new);
         return true;
@@ -438,16 +467,19 @@ static bool read_process(struct pfr_procs *procs, pid_t pid, struct pfr_readings
     slot = identify(procs, slot, &line);
     if (slot == PFR_SLOT_NONE || !(reading = pfr_readings_add_pid(readings, slot)))
         return false;
-    age = now->boottime - pfr_muldiv(line.field[PFR_STAT_START], PFR_NS_PER_S,
-                                     procs->env->clock_ticks);
+    age = age_of(procs, line.field[PFR_STAT_START], now);
     procs->table->slots[slot].birth = now->stamp - age;
     procs->table->slots[slot].seen = procs->tick;
     procs->table->slots[slot].parent = (pid_t)line.field[PFR_STAT_PPID];
     take_stat(procs, reading, &line, age);
+    if (clock >= 0) /* in nanoseconds, where stat has ticks */
+        set(procs, reading, PFR_PS_CPU_SECONDS, clock);
     update_identity(procs, &procs->table->slots[slot], &line);
     rss = read_details(procs, slot, reading, &line);
     if (now->pss)
         read_pss(procs, slot, reading, &readings->samples[readings->count - 1], rss);
+    else
+        pfr_still_keep(&procs->still, procs->table, slot, clock, now->stamp, reading);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #define PFR_COLLECT_PROCS_H
 
 #include "common/collect/env.h"
+#include "common/collect/still.h"
 #include "common/metric/reading.h"
 #include "common/metric/select.h"
 
@@ -35,6 +36,7 @@ struct pfr_procs {
     uint32_t tick;
     int64_t pss_next, pss_interval, pss_cap;
     struct pfr_procs_trouble trouble;
+    struct pfr_still still;
     char text[8192];
 };
 

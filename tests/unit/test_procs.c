@@ -431,6 +431,86 @@ static void reused_pid_is_another_process(void **state)
     assert_string_equal(bench->table.slots[second].cmd, "python3 train.py --epochs 3");
 }
 
+/* ---- clock first ---- */
+
+static int64_t cpu_clock;
+
+static int64_t fake_cpu_clock(pid_t pid, void *arg)
+{
+    (void)arg;
+    return pid == 5001 ? cpu_clock : -1;
+}
+
+static void one_tick_later(struct bench *bench)
+{
+    fixture_advance(&bench->fixture, PFR_NS_PER_S / 10);
+    TICK(bench, 5001);
+}
+
+/* A process whose CPU clock stands still is not read: its last reading is repeated. */
+static void still_process_is_not_read(void **state)
+{
+    struct bench *bench = *state;
+    int64_t age;
+
+    bench->fixture.env.cpu_clock = fake_cpu_clock;
+    cpu_clock = 123456789;
+    start(bench, NULL, LARGE);
+    fixture_process(&bench->fixture, 5001,
+                    &(struct fake_process){ .utime = 12, .start = 9999000, .read_bytes = 70 });
+    TICK(bench, 5001);
+    assert_int_equal(get(bench, 5001, PFR_PS_CPU_SECONDS), 123456789); /* not in ticks */
+    age = get(bench, 5001, PFR_PS_ETIME);
+    fixture_process(&bench->fixture, 5001,
+                    &(struct fake_process){ .utime = 13, .start = 9999000, .read_bytes = 80 });
+    one_tick_later(bench);
+    assert_int_equal(get(bench, 5001, PFR_PROC_IO_READ_BYTES), 70);
+    assert_int_equal(get(bench, 5001, PFR_PS_ETIME), age + PFR_NS_PER_S / 10);
+    cpu_clock++;
+    one_tick_later(bench);
+    assert_int_equal(get(bench, 5001, PFR_PROC_IO_READ_BYTES), 80);
+    assert_int_equal(get(bench, 5001, PFR_PS_CPU_SECONDS), 123456790);
+}
+
+/* What others do to it shows within ten ticks. */
+static void still_process_is_read_now_and_then(void **state)
+{
+    struct bench *bench = *state;
+    int ticks = 0;
+
+    bench->fixture.env.cpu_clock = fake_cpu_clock;
+    start(bench, NULL, LARGE);
+    fixture_process(&bench->fixture, 5001,
+                    &(struct fake_process){ .start = 9999000, .read_bytes = 70 });
+    TICK(bench, 5001);
+    fixture_process(&bench->fixture, 5001,
+                    &(struct fake_process){ .start = 9999000, .read_bytes = 80 });
+    while (get(bench, 5001, PFR_PROC_IO_READ_BYTES) == 70 && ticks++ < 10)
+        one_tick_later(bench);
+    assert_in_range(ticks, 1, 10);
+    fixture_process(&bench->fixture, 5001,
+                    &(struct fake_process){ .start = 9999000, .read_bytes = 90 });
+    fixture_advance(&bench->fixture, 10 * PFR_NS_PER_S); /* and ticks may be far apart */
+    TICK(bench, 5001);
+    assert_int_equal(get(bench, 5001, PFR_PROC_IO_READ_BYTES), 90);
+}
+
+/* One that has gone has no clock: it is read, and found gone. */
+static void gone_process_is_not_repeated(void **state)
+{
+    struct bench *bench = *state;
+
+    bench->fixture.env.cpu_clock = fake_cpu_clock;
+    cpu_clock = 5;
+    start(bench, NULL, LARGE);
+    TICK(bench, 5001);
+    cpu_clock = -1;
+    fixture_write(&bench->fixture, "proc/5001/stat", "%s", "");
+    one_tick_later(bench);
+    assert_int_equal(bench->sample->count, 0);
+    assert_int_equal(bench->table.live, 0);
+}
+
 /* Listed, and gone before it could be read: never met, so not one of those seen. */
 static void vanished_before_it_was_read(void **state)
 {
@@ -744,6 +824,9 @@ int main(void)
         CASE(long_command_line_is_cut),
         CASE(odd_command_lines_are_valid_json),
         CASE(reused_pid_is_another_process),
+        CASE(still_process_is_not_read),
+        CASE(still_process_is_read_now_and_then),
+        CASE(gone_process_is_not_repeated),
         CASE(vanished_before_it_was_read),
         CASE(hidden_process_may_appear),
         CASE(vanished_after_it_was_known),
