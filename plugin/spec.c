@@ -13,7 +13,8 @@
 
 void pfr_spec_default(struct pfr_spec *spec)
 {
-    *spec = (struct pfr_spec){ .interval = PFR_NS_PER_S, .window = 10 * PFR_NS_PER_S, .top = 16 };
+    *spec = (struct pfr_spec){ .mask = PFR_PRIVATE_MASK, .interval = PFR_NS_PER_S,
+                               .window = 10 * PFR_NS_PER_S, .top = 16 };
 }
 
 static bool take_time(const char *value, int64_t least, int64_t *ns)
@@ -63,6 +64,11 @@ static bool take_openmetrics(struct pfr_spec *spec, const char *value)
         return false;
     return (size_t)snprintf(spec->openmetrics, sizeof(spec->openmetrics), "%s", value) <
            sizeof(spec->openmetrics);
+}
+
+static bool take_mode(struct pfr_spec *spec, const char *value)
+{
+    return pfr_parse_mode(value, &spec->mask);
 }
 
 static bool take_cmd(struct pfr_spec *spec, const char *value)
@@ -124,6 +130,7 @@ static const struct word {
     { "top", true, take_top, "top=16, at most 1024" },
     { "nodes", true, take_nodes, "nodes=all, nodes=first, nodes=4" },
     { "cmd", true, take_cmd, "cmd=off" },
+    { "mode", true, take_mode, "mode=0600, mode=0640, mode=0644, mode=0660" },
     { "pss", false, take_pss, "pss" },
     { "quiet", false, take_quiet, "quiet" },
     { "summary", false, take_summary, "summary" },

@@ -18,6 +18,7 @@ struct pfr_spec {
     bool chart; /* a small chart below the lines at the end */
     bool no_cmd;
     bool pss; /* the costly measurement, beside those of metrics */
+    unsigned mask; /* of the mode of files and directories */
     int64_t interval, window; /* nanoseconds */
     int64_t top;
     int64_t nodes;               /* on how many of the step's nodes; 0 = all */

@@ -31,7 +31,7 @@ static struct {
     char trouble[PATH_MAX + 128]; /* to be told when the user can hear it */
     struct pfr_job job;
     uint32_t tasks, started, ended;
-    char node[256], cwd[PATH_MAX], dir[PATH_MAX], mask[16];
+    char node[256], cwd[PATH_MAX], dir[PATH_MAX];
     struct pfr_last last;
     bool last_known;
 } step = { .talk.control = -1 };
@@ -283,8 +283,7 @@ void pfr_step_user(spank_t sp, const struct pfr_choice *choice)
                     step.job.name ? step.job.name : "");
         return;
     }
-    if (variable(sp, "SLURM_UMASK", step.mask, sizeof(step.mask)))
-        pfr_talk_tell(&step.talk, "umask %s", step.mask);
+    pfr_talk_tell(&step.talk, "umask %o", choice->spec.mask);
     /* how often it was requeued is told to the batch script alone: see below */
     pfr_talk_tell(&step.talk, step.job.step == PFR_STEP_BATCH ? "presume %s" : "dir %s", step.dir);
 }
@@ -342,8 +341,7 @@ static void record_anew(spank_t sp, const struct pfr_choice *choice)
     if (!step.dir[0] || pfr_control_pair(fds) < 0)
         return;
     if (launch(choice, &arguments, fds[1]) > 0) {
-        if (step.mask[0])
-            pfr_control_send(fds[0], "umask %s", step.mask);
+        pfr_control_send(fds[0], "umask %o", choice->spec.mask);
         pfr_notice_repeat(fds[0]);
         if (step.last_known)
             pfr_control_send(fds[0], TOTALS, (long long)step.last.peak,

@@ -30,6 +30,23 @@ bool pfr_parse_int(const char *text, int64_t *value)
     return true;
 }
 
+bool pfr_parse_mode(const char *text, unsigned *mask)
+{
+    unsigned mode = 0;
+
+    if (!*text || strlen(text) > 4)
+        return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '7')
+            return false;
+        mode = 8 * mode + (unsigned)(*text - '0');
+    }
+    if ((mode & 0600) != 0600 || (mode & ~0664u))
+        return false;
+    *mask = 0777 & ~(mode | 0100 | (mode & 0044) >> 2);
+    return true;
+}
+
 int64_t pfr_muldiv(int64_t a, int64_t b, int64_t c)
 {
     __int128 wide = (__int128)a * b / c;

@@ -3,7 +3,7 @@
 # signals are its own, and nothing is left behind.
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 46
+plan 50
 cd "$work" || exit 1
 
 cgroups_left() { find /sys/fs/cgroup -type d -name "profres-$1" 2>/dev/null; }
@@ -93,10 +93,16 @@ if is_root; then
         "$(jq -c '[([.measurements | keys[] | select(startswith("cgroup_"))] | length), (.info.unavailable.cgroup_mem_peak | contains("not scoped"))]' "$(summary user/t)")" '[0,true]'
     ok "its CPU is in rusage" test -n "$(measured user/t rusage_cpu_seconds max)"
     is "the files are the user's" "$(stat -c %u "$(summary user/t)")" 65534
+    is "... and for nobody else" "$(stat -c %a user/t{,/0,/0/*} | sort -u | tr '\n' ' ')" "600 700 "
+    as_user "$profres" run -q -d user/open --mode=0640 -- true
+    is "... but --mode opens them to the group" "$(stat -c %a user/open{,/0,/0/*} | sort -u | tr '\n' ' ')" "640 750 "
+    as_user "$profres" run -q -d user/bare -- sh -c 'tr "\0" " " </proc/$(pgrep -x profres-sampler -P $PPID)/cmdline; : secret' >said 2>&1
+    is "the command is not an argument of the sampler" "$(grep -c secret said)" 0
+    like "... but in the files" "$(jq -r '.info.command | join(" ")' "$(summary user/bare)")" "sh -c *secret"
     as_user "$profres" run -q -d user/named -m cgroup_mem_peak -- touch "$work/user/ran" 2>err
     is "a named key that cannot be had is 125" $? 125
     like "... says why" "$(cat err)" "*cgroup_mem_peak cannot be measured here*"
     ok "... and the command has not run" test ! -e user/ran
 else
-    skip 8 "not root"
+    skip 12 "not root"
 fi

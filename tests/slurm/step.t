@@ -74,11 +74,11 @@ like "... and srun says so" "$(said one 0)" "profres: *.0
   memory * peak, file cache included (* of 200.0 MiB allocated)*
   CPU * of 1 allocated
 *files *$lab_home/one/0"
-is "... files are the user's, mode from the umask" \
+is "... files are the user's, and for nobody else" \
     "$(stat -c '%U:%G:%a' "$lab_home"/one{,/0,/0/*} | sort -u | tr '\n' ' ')" \
-    "nobody:nogroup:644 nobody:nogroup:755 "
-"${lab_user[@]}" sh -c 'umask 027; srun --profile-res=dir=mask sleep 0.2' 2>err
-is "... also of another umask" "$(stat -c %a "$lab_home"/mask{,/0,/0/*} | sort -u | tr '\n' ' ')" "640 750 "
+    "nobody:nogroup:600 nobody:nogroup:700 "
+lab_srun --profile-res=dir=mask,mode=0640 sleep 0.2 2>err
+is "... mode= opens them to the group" "$(stat -c %a "$lab_home"/mask{,/0,/0/*} | sort -u | tr '\n' ' ')" "640 750 "
 lab_srun --profile-res=dir=status sh -c 'exit 7' 2>err
 is "an exit status passes through" "$?:$(of status 0 '.tasks[0].exit')" 7:7
 lab_srun --profile-res=dir=signal sh -c 'kill -SEGV $$' 2>err

@@ -456,6 +456,22 @@ static void env_reads_the_roots_memory(void **state)
     fixture_close(&fixture);
 }
 
+static void modes(void **state)
+{
+    static const char *const wrong[] = { "", "0", "0400", "0700", "0666", "0642", "640 ", "rw",
+                                         "06400", "0680" };
+    unsigned mask = 1;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_false(pfr_parse_mode(wrong[i], &mask));
+    assert_int_equal(mask, 1);
+    assert_true(pfr_parse_mode("0600", &mask) && mask == 077);
+    assert_true(pfr_parse_mode("640", &mask) && mask == 027);
+    assert_true(pfr_parse_mode("0660", &mask) && mask == 007);
+    assert_true(pfr_parse_mode("0644", &mask) && mask == 022);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +496,7 @@ int main(void)
         cmocka_unit_test(harmful_text_is_escaped),
         cmocka_unit_test(messages_are_one_line),
         cmocka_unit_test(tick_rate_is_guarded),
+        cmocka_unit_test(modes),
         cmocka_unit_test(env_reads_the_roots_memory),
     };
 

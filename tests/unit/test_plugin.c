@@ -86,15 +86,15 @@ static void allocation_is_told(void **state)
     host.node = 1;
     host.tasks = 2;
     host_setenv("SLURM_RESTART_COUNT", "3");
-    host_setenv("SLURM_UMASK", "0027");
-    walk("");
+    host_setenv("SLURM_UMASK", "0022"); /* who may read them is said by mode= alone */
+    walk("mode=0640");
     await_line("closed\n");
     await_line("arg --fact=job_id=4711\narg --fact=nodes=2\narg --fact=node_rank=1\n"
                "arg --fact=tasks=2\narg --fact=tasks_of_step=4\narg --fact=cpus_per_task=2\n"
                "arg --fact=job_cpus=4\narg --fact=job_mem_bytes=2097152000\n"
                "arg --fact=step_mem_bytes=1048576000\narg --fact=array_job_id=4700\n"
                "arg --fact=array_task_id=7\narg --fact=restart_count=3\n");
-    await_line("msg umask 0027\n");
+    await_line("msg umask 27\n");
     assert_non_null(strstr(recorded(), "/out/slurm-4700_7.r3.profres\n"));
 }
 

@@ -163,7 +163,7 @@ static void wrong_words_list_the_right_ones(void **state)
     assert_refused(bench, "intervall=1", "'intervall=1' is not a word", "interval=, window=,");
     assert_refused(bench, "5", "'5' is not a word", "quiet, summary, chart, off, on");
     assert_refused(bench, "quiet,Top=3", "'Top=3' is not a word", "top=");
-    assert_refused(bench, "Interval=1", "'Interval=1'", "nodes=, cmd=, pss");
+    assert_refused(bench, "Interval=1", "'Interval=1'", "nodes=, cmd=, mode=");
 }
 
 /* What comes later wins, and what is not said stays as the site has it. */

@@ -47,6 +47,7 @@
 
 struct run {
     const char *metrics, *dir, *interval, *window, *top, *openmetrics;
+    unsigned mask;
     bool quiet, chart;
     char **command;
     char name[64], dir_text[PATH_MAX], node[256], mark[2 * PATH_MAX + 512];
@@ -81,6 +82,7 @@ static void print_help(FILE *out)
           "  -c, --chart           a small chart of memory and cores below the summary\n"
           "  --openmetrics=PATH    while CMD runs, keep a file for Prometheus fresh: PATH,\n"
           "                        or one in the directory PATH\n"
+          "  --mode=MODE           of the files: 0600 (default) is you alone, 0640 your group\n"
           "  -q, --quiet           no summary on stderr\n"
           "  -h, --help            this text\n\n"
           "The exit status is CMD's, 128+N when signal N killed it, 127 or 126 when it\n"
@@ -141,11 +143,13 @@ static int parse_options(struct run *run, int argc, char **argv)
         { "metrics", required_argument, NULL, 'm' },  { "dir", required_argument, NULL, 'd' },
         { "top", required_argument, NULL, 't' },      { "quiet", no_argument, NULL, 'q' },
         { "chart", no_argument, NULL, 'c' },          { "help", no_argument, NULL, 'h' },
-        { "openmetrics", required_argument, NULL, 'O' }, { 0 },
+        { "openmetrics", required_argument, NULL, 'O' },
+        { "mode", required_argument, NULL, 'M' }, { 0 },
     };
     int option;
 
     run->metrics = getenv("PROFRES_METRICS");
+    run->mask = PFR_PRIVATE_MASK;
     while ((option = getopt_long(argc, argv, "+i:w:m:d:t:cqh", options, NULL)) >= 0) {
         if (option == 'h') {
             print_help(stdout);
@@ -157,6 +161,10 @@ static int parse_options(struct run *run, int argc, char **argv)
             run->quiet = true;
         else if (option == '?')
             return complain("see 'profres run --help'");
+        else if (option == 'M' && !pfr_parse_mode(optarg, &run->mask))
+            return complain("--mode takes 0600, 0640, 0644 or 0660, not '%s'", optarg);
+        else if (option == 'M')
+            continue;
         else
             *(option == 'i'   ? &run->interval
               : option == 'w' ? &run->window
@@ -541,6 +549,7 @@ static void introduce(struct run *run)
 {
     if (run->control < 0)
         return;
+    pfr_control_send(run->control, "umask %o", run->mask);
     pfr_control_send_command(run->control, run->command);
     pfr_control_send(run->control, "start %d 0", (int)run->child);
     pfr_control_send(run->control, "go");

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/control.h"
@@ -232,6 +233,7 @@ int main(int argc, char **argv)
     char error[512];
     int option;
 
+    umask(PFR_PRIVATE_MASK);
     alarm(0); /* the plugin's, for what is no sampler */
     while ((option = getopt_long(argc, argv, "+", long_options, NULL)) >= 0) {
         if (option == OPT_HELP)
