@@ -49,6 +49,8 @@ struct pfr_spread {
 
 enum pfr_extent { PFR_EXTENT_NODE, PFR_EXTENT_STEP, PFR_EXTENT_JOB };
 
+#define PFR_SHORT_LIVED_SIZE 40
+
 struct pfr_facts {
     enum pfr_extent extent;
     enum pfr_progress progress;
@@ -88,7 +90,7 @@ struct pfr_facts {
     int64_t cpus_per_task;  /* as many CPUs as there were for a task, on that node */
     bool one_script;        /* there is a script and no step: nobody tells of its tasks */
     int64_t processes_seen, processes_at_once;
-    char short_lived_of[40]; /* "make, sh": whose children were too short to be sampled */
+    char short_lived_of[PFR_SHORT_LIVED_SIZE]; /* "make, sh": parents of unsampled ones */
 
     /* how well it was measured */
     int64_t samples, windows, pending;

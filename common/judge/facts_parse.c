@@ -319,8 +319,8 @@ static void take_tasks(struct pfr_scan *scan, struct pfr_facts *facts)
 struct wanted {
     const char *key;
     int64_t quantum, *number;
+    char *text; /* of PFR_SHORT_LIVED_SIZE, in place of a number */
 };
-
 static void take_numbers(struct pfr_scan *scan, const struct wanted *wanted, size_t count)
 {
     struct pfr_span key;
@@ -332,7 +332,9 @@ static void take_numbers(struct pfr_scan *scan, const struct wanted *wanted, siz
 
         while (i < count && !pfr_span_is(key, wanted[i].key))
             i++;
-        if (i < count)
+        if (i < count && wanted[i].text)
+            pfr_scan_text(scan, wanted[i].text, PFR_SHORT_LIVED_SIZE);
+        else if (i < count)
             pfr_scan_number(scan, wanted[i].quantum, wanted[i].number);
         else
             pfr_scan_skip(scan);
@@ -342,29 +344,13 @@ static void take_numbers(struct pfr_scan *scan, const struct wanted *wanted, siz
 static void take_sampler(struct pfr_scan *scan, struct pfr_facts *facts)
 {
     const struct wanted wanted[] = {
-        { "cpu_seconds", PFR_NS_PER_S, &facts->sampler_cpu },
-        { "late_ticks", 1, &facts->late_ticks },
-        { "write_errors", 1, &facts->write_errors },
-        { "lost_windows", 1, &facts->lost_windows },
+        { "cpu_seconds", PFR_NS_PER_S, &facts->sampler_cpu, NULL },
+        { "late_ticks", 1, &facts->late_ticks, NULL },
+        { "write_errors", 1, &facts->write_errors, NULL },
+        { "lost_windows", 1, &facts->lost_windows, NULL },
     };
 
     take_numbers(scan, wanted, PFR_COUNT(wanted));
-}
-
-static void take_processes(struct pfr_scan *scan, struct pfr_facts *facts)
-{
-    struct pfr_span key;
-
-    if (!pfr_scan_into(scan, '{'))
-        return;
-    while (pfr_scan_member(scan, &key)) {
-        if (pfr_span_is(key, "seen"))
-            pfr_scan_number(scan, 1, &facts->processes_seen);
-        else if (pfr_span_is(key, "short_lived_children_of"))
-            pfr_scan_text(scan, facts->short_lived_of, sizeof(facts->short_lived_of));
-        else
-            pfr_scan_skip(scan);
-    }
 }
 
 static void take_progress(struct pfr_scan *scan, struct pfr_facts *facts)
@@ -381,12 +367,15 @@ static void take_progress(struct pfr_scan *scan, struct pfr_facts *facts)
 static void take_member(struct pfr_scan *scan, struct pfr_span key, struct pfr_facts *facts,
                         const struct pfr_wanted *wanted)
 {
+    const struct wanted processes[] = {
+        { "seen", 1, &facts->processes_seen, NULL },
+        { "short_lived_children_of", 0, NULL, facts->short_lived_of } };
     const struct wanted numbers[] = {
-        { "n_pending", 1, &facts->pending },
-        { "elapsed_seconds", PFR_NS_PER_S, &facts->elapsed },
-        { "num_samples", 1, &facts->samples },
-        { "num_windows", 1, &facts->windows },
-        { "counter_falls", 1, &facts->counter_falls },
+        { "n_pending", 1, &facts->pending, NULL },
+        { "elapsed_seconds", PFR_NS_PER_S, &facts->elapsed, NULL },
+        { "num_samples", 1, &facts->samples, NULL },
+        { "num_windows", 1, &facts->windows, NULL },
+        { "counter_falls", 1, &facts->counter_falls, NULL },
     };
 
     for (size_t i = 0; i < PFR_COUNT(numbers); i++)
@@ -407,7 +396,7 @@ static void take_member(struct pfr_scan *scan, struct pfr_span key, struct pfr_f
     else if (pfr_span_is(key, "tasks"))
         take_tasks(scan, facts);
     else if (pfr_span_is(key, "processes"))
-        take_processes(scan, facts);
+        take_numbers(scan, processes, PFR_COUNT(processes));
     else if (pfr_span_is(key, "sampler"))
         take_sampler(scan, facts);
     else
