@@ -251,11 +251,12 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         "time in which some task waited for storage"),
     [PFR_CGROUP_PSI_IO_FULL_SECONDS] = STEP_COUNTER("cgroup_psi_io_full_seconds", SECONDS,
         "time in which all tasks waited for storage"),
-    [PFR_CGROUP_TASKS_MEM_SAMPLED_PEAK] = STEP_GAUGE(
-        "cgroup_tasks_mem_sampled_peak", BYTES, MAX, NODE,
-        "largest simultaneous sum of the memory charged to the tasks' own cgroups"),
-    [PFR_CGROUP_TASKS_CPU_SECONDS] = STEP_COUNTER("cgroup_tasks_cpu_seconds", SECONDS,
-        "CPU time of the tasks' own cgroups, added up"),
+    [PFR_CGROUP_TASKS_MEM_SAMPLED_PEAK] = {
+        ROW("cgroup_tasks_mem_sampled_peak", GAUGE, BYTES, MAX, STEP, TASKS, NODE,
+            "largest simultaneous sum of the memory charged to the tasks' own cgroups") },
+    [PFR_CGROUP_TASKS_CPU_SECONDS] = {
+        ROW("cgroup_tasks_cpu_seconds", COUNTER, SECONDS, DELTA, STEP, TASKS, SUM,
+            "CPU time of the tasks' own cgroups, added up") },
 
     /* Not a counter: it is there once, when a task has been waited for. */
     [PFR_RUSAGE_CPU_SECONDS] = {

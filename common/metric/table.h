@@ -177,7 +177,9 @@ enum pfr_reduce { PFR_MAX, PFR_MIN, PFR_MEAN, PFR_LAST, PFR_DELTA, PFR_TALLY };
 enum pfr_scope { PFR_SCOPE_PID, PFR_SCOPE_STEP };
 
 /* Who reads it; each stamps its readings for itself. */
-enum pfr_collector_id { PFR_FROM_PROCS, PFR_FROM_CGROUP, PFR_FROM_WAIT, PFR_COLLECTOR_COUNT };
+enum pfr_collector_id {
+    PFR_FROM_PROCS, PFR_FROM_CGROUP, PFR_FROM_TASKS, PFR_FROM_WAIT, PFR_COLLECTOR_COUNT
+};
 
 /* What the value of several nodes is. */
 enum pfr_merge {

@@ -49,6 +49,13 @@ enum pfr_state { PFR_LIVE, PFR_DRAINING, PFR_COMPLETE };
 
 const char *pfr_state_name(enum pfr_state state);
 
+/* Of one collector: time of the wall clock spent in it, ticks in which it failed. */
+struct pfr_collector_cost {
+    const char *name;
+    int64_t time;
+    uint64_t failures;
+};
+
 /* What the profiler itself cost and met. */
 struct pfr_cost {
     int64_t cpu, max_rss;
@@ -56,6 +63,7 @@ struct pfr_cost {
     uint64_t saved_ticks; /* left out to keep to the CPU budget */
     uint64_t write_errors, hidden, denied, malformed, no_memory, lost_windows, dropped_marks;
     int64_t series_bytes, series_span;
+    struct pfr_collector_cost collectors[PFR_COLLECTOR_COUNT];
 };
 
 struct pfr_task {

@@ -427,6 +427,25 @@ static void add_phases(struct json_object *object, const struct pfr_snapshot *sn
         pfr_json_add(object, "phases_dropped", json_object_new_int64((int64_t)phases->dropped));
 }
 
+static struct json_object *collectors_json(const struct pfr_cost *cost)
+{
+    struct json_object *object = json_object_new_object();
+
+    for (int i = 0; i < PFR_COLLECTOR_COUNT; i++) {
+        struct json_object *row;
+
+        if (!cost->collectors[i].name)
+            continue;
+        row = json_object_new_object();
+        pfr_json_add(row, "seconds", pfr_json_value(PFR_SECONDS, cost->collectors[i].time));
+        if (cost->collectors[i].failures)
+            pfr_json_add(row, "failures",
+                         json_object_new_int64((int64_t)cost->collectors[i].failures));
+        pfr_json_add(object, cost->collectors[i].name, row);
+    }
+    return object;
+}
+
 static struct json_object *cost_json(const struct pfr_cost *cost)
 {
     const struct { const char *key; uint64_t value; bool always; } counts[] = {
@@ -451,6 +470,7 @@ static struct json_object *cost_json(const struct pfr_cost *cost)
         if (counts[i].always || counts[i].value)
             pfr_json_add(object, counts[i].key, json_object_new_int64((int64_t)counts[i].value));
     pfr_json_add(object, "series_span_seconds", pfr_json_value(PFR_SECONDS, cost->series_span));
+    pfr_json_add(object, "collectors", collectors_json(cost));
     return object;
 }
 

@@ -256,9 +256,10 @@ static void rows_know_their_collector(void **state)
     (void)state;
     PFR_EACH_METRIC(id) {
         const char *key = pfr_metrics[id].key;
-        enum pfr_collector_id expected = strncmp(key, "cgroup_", 7) == 0   ? PFR_FROM_CGROUP
-                                      : strncmp(key, "rusage_", 7) == 0 ? PFR_FROM_WAIT
-                                                                        : PFR_FROM_PROCS;
+        enum pfr_collector_id expected = strncmp(key, "cgroup_tasks_", 13) == 0 ? PFR_FROM_TASKS
+                                         : strncmp(key, "cgroup_", 7) == 0      ? PFR_FROM_CGROUP
+                                         : strncmp(key, "rusage_", 7) == 0      ? PFR_FROM_WAIT
+                                                                                : PFR_FROM_PROCS;
 
         assert_int_equal(pfr_metrics[id].from, expected);
     }

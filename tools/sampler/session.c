@@ -25,15 +25,12 @@
 #include "tools/sampler/oom.h"
 #include "tools/sampler/task.h"
 
-/* Kept files cost the kernel a page each; past this they are opened per tick. */
-#define FDS_MOST 16384
-#define FDS_OTHER 96
-
 int pfr_session_init(struct pfr_session *session, const struct pfr_options *options, char *error,
                      size_t size)
 {
     memset(session, 0, sizeof(*session));
     session->options = *options;
+    session->collectors = pfr_collectors;
     session->oom.fd = session->oom.control_fd = session->marks.fd = session->exposed.dirfd = -1;
     session->dirfd = session->series.fd = session->procs.proc_fd = session->track.proc_fd = -1;
     if (pfr_selection_parse(&session->selection, options->metrics, error, size) < 0)
@@ -65,18 +62,12 @@ void pfr_session_release(struct pfr_session *session)
     pfr_series_release(&session->series);
     pfr_chart_release(&session->chart);
     pfr_oom_release(&session->oom);
-    pfr_cgroup_release(&session->cgroup);
-    pfr_procs_release(&session->procs);
+    pfr_collectors_release(session);
     pfr_track_release(&session->track);
     pfr_window_release(&session->window);
     pfr_run_release(&session->run);
     pfr_process_table_release(&session->processes);
-    for (uint32_t i = 0; i < PFR_TASKS_MAX && session->meters; i++) {
-        if (session->meters[i])
-            pfr_cgroup_release(session->meters[i]);
-        free(session->meters[i]);
-    }
-    free(session->meters);
+    pfr_task_release_meters(session);
     free(session->tasks);
     free(session->lost.tasks);
     for (int i = 0; i < session->handed.count; i++)
@@ -122,13 +113,17 @@ static void measure_self(struct pfr_session *session)
         cost->denied += trouble->denied[i];
         cost->malformed += trouble->malformed[i];
     }
+    for (int i = 0; i < PFR_COLLECTOR_COUNT; i++)
+        cost->collectors[i] = (struct pfr_collector_cost){ session->collectors[i]->name,
+                                                           session->collecting[i].time,
+                                                           session->collecting[i].failures };
 }
 
-static bool wants_processes(const struct pfr_session *session)
+bool pfr_session_wants(const struct pfr_session *session, enum pfr_collector_id from)
 {
     PFR_EACH_METRIC(id)
-        if (pfr_metric_set_has(&session->selection.collect, id) &&
-            pfr_metrics[id].from == PFR_FROM_PROCS)
+        if (pfr_metrics[id].from == from &&
+            pfr_metric_set_has(&session->selection.collect, id))
             return true;
     return false;
 }
@@ -251,37 +246,10 @@ static void end_window_if_due(struct pfr_session *session)
 
 /* ---- sampling ---- */
 
-static void note_cgroup_gone(struct pfr_session *session)
-{
-    if (session->cgroup_gone)
-        return;
-    session->cgroup_gone = true;
-    pfr_warning("the step's cgroup was removed while it ran; its counters end here");
-    pfr_series_event(&session->series, "cgroup_gone", pfr_env_now(&session->env, CLOCK_REALTIME),
-                     pfr_env_now(&session->env, CLOCK_MONOTONIC), NULL);
-}
-
-static void set_rusage(struct pfr_session *session, struct pfr_sample *sample)
-{
-    if (session->tasks_ended == 0)
-        return;
-    sample->stamp[PFR_FROM_WAIT] = pfr_env_now(&session->env, CLOCK_MONOTONIC);
-    if (session->rusage_cpu >= 0)
-        pfr_sample_set(sample, PFR_RUSAGE_CPU_SECONDS, session->rusage_cpu);
-    if (session->rusage_max_rss > 0)
-        pfr_sample_set(sample, PFR_RUSAGE_MAX_RSS, session->rusage_max_rss);
-}
-
-/*
- * Processes before the cgroup: CPU used while we read belongs to the cgroup's
- * number and not yet to a process, so the unattributed rest does not go below
- * zero.
- */
 static void take_sample(struct pfr_session *session)
 {
     struct pfr_readings *readings = &session->window.readings;
     struct pfr_sample *sample;
-    int listed;
 
     if (pfr_readings_are_full(readings, session->processes.live))
         close_window(session);
@@ -291,17 +259,8 @@ static void take_sample(struct pfr_session *session)
         return;
     }
     sample->wall = pfr_env_now(&session->env, CLOCK_REALTIME);
-    listed = pfr_track_list(&session->track);
-    if (wants_processes(session))
-        pfr_procs_collect(&session->procs, session->track.pids, session->track.count, readings);
-    else
-        sample->empty = listed <= 0 && session->tasks_ended == session->task_count;
-    if (!pfr_cgroup_collect(&session->cgroup, sample))
-        note_cgroup_gone(session);
-    pfr_task_sum_meters(session, sample);
-    set_rusage(session, sample);
+    pfr_collectors_read(session, sample);
     pfr_oom_check(session, sample);
-    session->pending = wants_processes(session) ? session->processes.live : session->track.count;
     session->cost.ticks++;
 }
 
@@ -332,15 +291,6 @@ void pfr_session_tick(struct pfr_session *session)
 
 /* ---- start ---- */
 
-static uint32_t fds_budget(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur <= FDS_OTHER)
-        return 0;
-    return limit.rlim_cur - FDS_OTHER > FDS_MOST ? FDS_MOST : (uint32_t)limit.rlim_cur - FDS_OTHER;
-}
-
 static int open_collectors(struct pfr_session *session, pid_t pid, char *error, size_t size)
 {
     int r = pfr_cgtarget_resolve(&session->env, pid, getpid(),
@@ -353,21 +303,13 @@ static int open_collectors(struct pfr_session *session, pid_t pid, char *error, 
     }
     session->target.handed = &session->handed;
     pfr_availability_init(&session->have);
-    pfr_cgroup_open(&session->cgroup, &session->env, &session->target, &session->selection.collect,
-                    &session->have);
-    pfr_task_open_meter(session, 0, pid);
-    r = pfr_procs_open(&session->procs, &session->env, &session->processes,
-                       &session->selection.collect, fds_budget(), &session->have);
-    if (r == 0)
-        r = pfr_track_open(&session->track, &session->env, &session->target,
-                           session->options.tree);
+    pfr_collectors_open(session, pid);
+    r = pfr_track_open(&session->track, &session->env, &session->target, session->options.tree);
     if (r < 0) {
         snprintf(error, size, "cannot read %s: %s", session->env.proc, strerror(-r));
         return r;
     }
     pfr_oom_open(&session->oom, &session->target);
-    pfr_availability_grant(&session->have, PFR_RUSAGE_CPU_SECONDS);
-    pfr_availability_grant(&session->have, PFR_RUSAGE_MAX_RSS);
     pfr_availability_derive(&session->have);
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "common/metric/window.h"
 #include "common/record/series.h"
 #include "tools/sampler/budget.h"
+#include "tools/sampler/collectors.h"
 #include "tools/sampler/track.h"
 
 struct pfr_options {
@@ -77,6 +78,8 @@ struct pfr_session {
     struct pfr_env env;
     struct pfr_selection selection;
     struct pfr_availability have;
+    const struct pfr_collector *const *collectors;
+    struct pfr_collecting collecting[PFR_COLLECTOR_COUNT];
     struct pfr_cgtarget target;
     struct pfr_handed handed;
     struct pfr_track track;
@@ -127,6 +130,9 @@ int pfr_session_start_task(struct pfr_session *session, pid_t pid, int rank, cha
 
 /* All tasks known are about to run: the first sample of theirs. */
 void pfr_session_go(struct pfr_session *session);
+
+/* Is anything wanted that this collector reads? */
+bool pfr_session_wants(const struct pfr_session *session, enum pfr_collector_id from);
 
 /* Writes the summary as it is now. */
 void pfr_session_publish(struct pfr_session *session);

@@ -140,8 +140,11 @@ static bool read_one(struct pfr_session *session, uint32_t i, enum pfr_metric_id
     return read || task->ended;
 }
 
-void pfr_task_sum_meters(struct pfr_session *session, struct pfr_sample *sample)
+static int collect(void *state, struct pfr_tick *tick)
 {
+    struct pfr_session *session = state;
+
+    tick->sample->stamp[PFR_FROM_TASKS] = pfr_env_now(&session->env, CLOCK_MONOTONIC);
     for (size_t k = 0; k < PFR_COUNT(sums); k++) {
         bool all = pfr_metric_set_has(&session->selection.wanted, sums[k].sum) &&
                    !session->meters_shared;
@@ -152,8 +155,28 @@ void pfr_task_sum_meters(struct pfr_session *session, struct pfr_sample *sample)
             sum += all ? value : 0;
         }
         if (all)
-            pfr_sample_set(sample, sums[k].sum, sum);
+            pfr_sample_set(tick->sample, sums[k].sum, sum);
     }
+    return 1;
+}
+
+static int open_first(void **state, const struct pfr_place *place)
+{
+    *state = place->session;
+    pfr_task_open_meter(place->session, 0, place->pid);
+    return 0;
+}
+
+const struct pfr_collector pfr_task_collector = { "tasks", open_first, collect, NULL };
+
+void pfr_task_release_meters(struct pfr_session *session)
+{
+    for (uint32_t i = 0; i < PFR_TASKS_MAX && session->meters; i++) {
+        if (session->meters[i])
+            pfr_cgroup_release(session->meters[i]);
+        free(session->meters[i]);
+    }
+    free(session->meters);
 }
 
 void pfr_task_read_meter(struct pfr_session *session, uint32_t i)

@@ -17,8 +17,10 @@ void pfr_task_read_meter(struct pfr_session *session, uint32_t i);
 /* The host saw the newest task start at this time: before us, if we are late. */
 void pfr_task_began(struct pfr_session *session, int64_t when);
 
-/* What the tasks' own cgroups have together, into the sample. */
-void pfr_task_sum_meters(struct pfr_session *session, struct pfr_sample *sample);
+/* What the tasks' own cgroups have together, a sample at a time. */
+extern const struct pfr_collector pfr_task_collector;
+
+void pfr_task_release_meters(struct pfr_session *session);
 
 /* Events in the series. */
 void pfr_task_started(struct pfr_session *session, const struct pfr_task *task);
