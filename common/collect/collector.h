@@ -8,6 +8,7 @@
 
 #include "common/collect/cgpath.h"
 #include "common/collect/env.h"
+#include "common/metric/instance.h"
 #include "common/metric/reading.h"
 #include "common/metric/select.h"
 
@@ -25,7 +26,8 @@ struct pfr_place {
 
 struct pfr_tick {
     struct pfr_readings *readings;
-    struct pfr_sample *sample; /* the last one of them */
+    struct pfr_sample *sample;       /* the last one of them: the step, and processes */
+    struct pfr_instances *instances; /* of all other families */
 };
 
 struct pfr_collector {

@@ -56,6 +56,42 @@ void pfr_commands_end_sample(struct pfr_commands *commands)
     }
 }
 
+static void report(const struct pfr_command *command, struct pfr_instances *instances, int64_t to)
+{
+    const struct { enum pfr_metric_id id; int64_t value; } values[] = {
+        { PFR_COMMAND_PROCESSES, command->run.processes },
+        { PFR_COMMAND_CPU_SECONDS, command->run.cpu },
+        { PFR_COMMAND_CHILDREN_CPU_SECONDS, command->run.children },
+        { PFR_COMMAND_RSS_TOTAL, command->window.rss },
+        { PFR_COMMAND_RSS_LARGEST, command->window.largest },
+        { PFR_COMMAND_READ_BYTES, command->run.read },
+        { PFR_COMMAND_WRITE_BYTES, command->run.write },
+    };
+
+    for (size_t i = 0; i < PFR_COUNT(values); i++)
+        pfr_instance_set(instances, command->slot, values[i].id, values[i].value, to);
+}
+
+void pfr_commands_report(struct pfr_commands *commands, struct pfr_instances *instances,
+                         int64_t from, int64_t to)
+{
+    for (uint32_t i = 0; i < commands->count; i++) {
+        struct pfr_command *command = &commands->list[i];
+        bool active = command->window.processes || command->window.cpu ||
+                      command->window.children || command->window.rss;
+
+        if (active && !command->listed) {
+            command->slot = pfr_instance_add(instances, PFR_SCOPE_COMMAND, command->name,
+                                             command->name, from, true);
+            command->listed = command->slot != PFR_SLOT_NONE;
+        }
+        if (active && command->listed)
+            report(command, instances, to);
+        else if (command->listed)
+            pfr_instance_skip(instances, PFR_SCOPE_COMMAND, command->slot, to);
+    }
+}
+
 void pfr_commands_end_window(struct pfr_commands *commands)
 {
     for (uint32_t i = 0; i < commands->count; i++)

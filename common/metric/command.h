@@ -6,6 +6,7 @@
 #ifndef PFR_METRIC_COMMAND_H
 #define PFR_METRIC_COMMAND_H
 
+#include "common/metric/instance.h"
 #include "common/metric/process.h"
 
 #define PFR_COMMANDS_MAX 256
@@ -15,6 +16,7 @@ struct pfr_command_sum {
     int64_t cpu;        /* growth of ps_cpu_seconds */
     int64_t children;   /* growth of ps_children_cpu_seconds */
     int64_t rss;        /* largest simultaneous sum */
+    int64_t largest;    /* resident set of a single process */
     int64_t read, write;
 };
 
@@ -22,6 +24,8 @@ struct pfr_command {
     char name[PFR_COMM_SIZE];
     struct pfr_command_sum window, run;
     int64_t rss_now; /* sum over the sample being folded */
+    uint32_t slot;   /* among the instances, once it is there */
+    bool listed;
 };
 
 struct pfr_commands {
@@ -38,6 +42,10 @@ uint32_t pfr_commands_find(struct pfr_commands *commands, const char *name);
 
 /* After the processes of one sample: the simultaneous sums are taken over. */
 void pfr_commands_end_sample(struct pfr_commands *commands);
+
+/* After all samples of a window, which began and ended then: into the instances. */
+void pfr_commands_report(struct pfr_commands *commands, struct pfr_instances *instances,
+                         int64_t from, int64_t to);
 
 /* A new window begins. */
 void pfr_commands_end_window(struct pfr_commands *commands);

@@ -19,6 +19,21 @@
 #define SUM_COUNTER(KEY, UNIT, BASE, HELP) \
     { ROW(KEY, COUNTER, UNIT, DELTA, STEP, PROCS, SUM, HELP), .derive = PFR_SUM, .of = { BASE } }
 
+#define COMMAND_COUNTER(KEY, UNIT, BASE, HELP) \
+    { ROW(KEY, COUNTER, UNIT, DELTA, COMMAND, PROCS, NONE, HELP), .derive = PFR_SUM, \
+      .of = { BASE } }
+
+const struct pfr_family pfr_families[PFR_SCOPE_COUNT] = {
+    [PFR_SCOPE_PID] = { "process", "Processes", "process id and start time",
+                        PFR_PID_FIRST, PFR_PID_END - 1, { PFR_PS_CPU_SECONDS, PFR_PS_RSS } },
+    [PFR_SCOPE_STEP] = { "step", "Step", "the step", PFR_STEP_FIRST, PFR_STEP_END - 1, { 0 } },
+    [PFR_SCOPE_TASK] = { "task", "Tasks", "rank of the task",
+                         PFR_TASK_MEM_CURRENT, PFR_TASK_OOM_KILLS, { 0 } },
+    [PFR_SCOPE_COMMAND] = { "command", "Commands", "name of the executable, at most 15 bytes",
+                            PFR_COMMAND_PROCESSES, PFR_COMMAND_WRITE_BYTES,
+                            { PFR_COMMAND_CPU_SECONDS, PFR_COMMAND_RSS_TOTAL } },
+};
+
 const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
     [PFR_PS_RSS] = PID_GAUGE("ps_rss", BYTES,
         "resident set of the process, as ps -o rss; shared pages counted in each process"),
@@ -267,6 +282,48 @@ const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT] = {
         ROW("rusage_max_rss", GAUGE, BYTES, MAX, STEP, WAIT, NODE,
             "largest resident set of any single process that was waited for, as time(1)"),
         .lasting = true },
+
+    [PFR_TASK_MEM_CURRENT] = {
+        ROW("task_mem_current", GAUGE, BYTES, MAX, TASK, TASKS, NONE,
+            "largest memory charged to the task's own cgroup at a sample") },
+    [PFR_TASK_MEM_PEAK] = {
+        ROW("task_mem_peak", GAUGE, BYTES, MAX, TASK, TASKS, NONE,
+            "most memory ever charged to the task's own cgroup, kept by the kernel"),
+        .lasting = true },
+    [PFR_TASK_CPU_SECONDS] = {
+        ROW("task_cpu_seconds", COUNTER, SECONDS, DELTA, TASK, TASKS, NONE,
+            "CPU time of everything that ever ran in the task's own cgroup") },
+    [PFR_TASK_PDCPU] = {
+        ROW("task_pdcpu", GAUGE, PERCENT, MEAN, TASK, TASKS, NONE,
+            "CPU use of the task, 100 = one core"),
+        .derive = PFR_RATE, .of = { PFR_TASK_CPU_SECONDS } },
+    [PFR_TASK_OOM_KILLS] = {
+        ROW("task_oom_kills", COUNTER, ITEMS, DELTA, TASK, TASKS, NONE,
+            "processes in the task's own cgroup killed by the out-of-memory killer") },
+
+    [PFR_COMMAND_PROCESSES] = {
+        ROW("command_processes", COUNTER, ITEMS, DELTA, COMMAND, PROCS, NONE,
+            "processes seen that ran under this name") },
+    [PFR_COMMAND_CPU_SECONDS] = COMMAND_COUNTER("command_cpu_seconds", SECONDS, PFR_PS_CPU_SECONDS,
+        "CPU time of the processes of this name: sum of each one's own growth"),
+    [PFR_COMMAND_CHILDREN_CPU_SECONDS] = COMMAND_COUNTER("command_children_cpu_seconds", SECONDS,
+        PFR_PS_CHILDREN_CPU_SECONDS, "CPU time of their children that was not sampled"),
+    [PFR_COMMAND_PDCPU] = {
+        ROW("command_pdcpu", GAUGE, PERCENT, MEAN, COMMAND, PROCS, NONE,
+            "CPU use of the processes of this name, 100 = one core"),
+        .derive = PFR_RATE, .of = { PFR_COMMAND_CPU_SECONDS } },
+    [PFR_COMMAND_RSS_TOTAL] = {
+        ROW("command_rss_total", GAUGE, BYTES, MAX, COMMAND, PROCS, NONE,
+            "largest simultaneous sum of ps_rss over the processes of this name"),
+        .derive = PFR_SUM, .of = { PFR_PS_RSS } },
+    [PFR_COMMAND_RSS_LARGEST] = {
+        ROW("command_rss_largest", GAUGE, BYTES, MAX, COMMAND, PROCS, NONE,
+            "largest ps_rss of a single process of this name"),
+        .derive = PFR_SUM, .of = { PFR_PS_RSS } },
+    [PFR_COMMAND_READ_BYTES] = COMMAND_COUNTER("command_read_bytes", BYTES, PFR_PROC_IO_READ_BYTES,
+        "bytes fetched from storage for the processes of this name"),
+    [PFR_COMMAND_WRITE_BYTES] = COMMAND_COUNTER("command_write_bytes", BYTES,
+        PFR_PROC_IO_WRITE_BYTES, "bytes that the processes of this name sent to storage"),
 };
 
 _Static_assert(PFR_PID_END <= 32, "the presence mask of a process reading has 32 bits");
@@ -360,7 +417,16 @@ const char *pfr_merge_name(enum pfr_merge merge)
 
 const char *pfr_scope_name(enum pfr_scope scope)
 {
-    return scope == PFR_SCOPE_PID ? "pid" : "step";
+    return scope == PFR_SCOPE_PID ? "pid" : pfr_families[scope].name;
+}
+
+enum pfr_scope pfr_family_find(const char *name)
+{
+    int scope = 0;
+
+    while (scope < PFR_SCOPE_COUNT && strcmp(pfr_families[scope].name, name) != 0)
+        scope++;
+    return (enum pfr_scope)scope;
 }
 
 int64_t pfr_unit_quantum(enum pfr_unit unit)

@@ -124,7 +124,24 @@ enum pfr_metric_id {
 
     PFR_STEP_END,
 
-    PFR_METRIC_COUNT = PFR_STEP_END
+    /* one value per task: of its own cgroup */
+    PFR_TASK_MEM_CURRENT = PFR_STEP_END,
+    PFR_TASK_MEM_PEAK,
+    PFR_TASK_CPU_SECONDS,
+    PFR_TASK_PDCPU,
+    PFR_TASK_OOM_KILLS,
+
+    /* one value per command: over the processes of that name */
+    PFR_COMMAND_PROCESSES,
+    PFR_COMMAND_CPU_SECONDS,
+    PFR_COMMAND_CHILDREN_CPU_SECONDS,
+    PFR_COMMAND_PDCPU,
+    PFR_COMMAND_RSS_TOTAL,
+    PFR_COMMAND_RSS_LARGEST,
+    PFR_COMMAND_READ_BYTES,
+    PFR_COMMAND_WRITE_BYTES,
+
+    PFR_METRIC_COUNT
 };
 
 #define PFR_PID_FIRST (PFR_METRIC_NONE + 1)
@@ -174,7 +191,11 @@ enum pfr_unit {
     PFR_UNIT_COUNT
 };
 enum pfr_reduce { PFR_MAX, PFR_MIN, PFR_MEAN, PFR_LAST, PFR_DELTA, PFR_TALLY };
-enum pfr_scope { PFR_SCOPE_PID, PFR_SCOPE_STEP };
+
+/* Of what it is: of a process, of the step, or of an instance of a family. */
+enum pfr_scope {
+    PFR_SCOPE_PID, PFR_SCOPE_STEP, PFR_SCOPE_TASK, PFR_SCOPE_COMMAND, PFR_SCOPE_COUNT
+};
 
 /* Who reads it; each stamps its readings for itself. */
 enum pfr_collector_id {
@@ -219,6 +240,37 @@ struct pfr_metric {
 };
 
 extern const struct pfr_metric pfr_metrics[PFR_METRIC_COUNT];
+
+/* A kind of thing that has values. The ids of its measurements follow each other. */
+struct pfr_family {
+    const char *name;     /* as in --by=NAME and in the files */
+    const char *title;    /* for people */
+    const char *identity; /* what the id of an instance is */
+    enum pfr_metric_id first, last;
+    enum pfr_metric_id order[2]; /* a window keeps the largest by these; none: all */
+};
+
+extern const struct pfr_family pfr_families[PFR_SCOPE_COUNT];
+
+#define PFR_EACH_FAMILY(FAMILY) \
+    for (enum pfr_scope FAMILY = (enum pfr_scope)(PFR_SCOPE_STEP + 1); \
+         FAMILY < PFR_SCOPE_COUNT; FAMILY++)
+#define PFR_EACH_METRIC_OF(FAMILY, ID) \
+    PFR_EACH(ID, pfr_families[FAMILY].first, pfr_families[FAMILY].last + 1)
+
+static inline int pfr_family_width(enum pfr_scope family)
+{
+    return (int)pfr_families[family].last - (int)pfr_families[family].first + 1;
+}
+
+/* Its place in an array of the width of its family. */
+static inline int pfr_family_index(enum pfr_metric_id id)
+{
+    return (int)id - (int)pfr_families[pfr_metrics[id].scope].first;
+}
+
+/* PFR_SCOPE_COUNT when no family is called so. */
+enum pfr_scope pfr_family_find(const char *name);
 
 /* A set of measurements. */
 struct pfr_metric_set {

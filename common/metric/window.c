@@ -6,12 +6,6 @@
 
 #include "common/metric/growth.h"
 
-/*
- * The kernel brings CPU counters up to date every few milliseconds: a rate
- * over less than this would show cores that do not exist.
- */
-#define SHORTEST_RATE (250 * INT64_C(1000000))
-
 void pfr_window_init(struct pfr_window *window, const struct pfr_selection *selection,
                      struct pfr_process_table *processes, uint32_t top_limit)
 {
@@ -64,8 +58,12 @@ static void fold_command(struct pfr_run *run, struct pfr_process_sum *sum,
         sums[i]->read += growth[PFR_PROC_IO_READ_BYTES];
         sums[i]->write += growth[PFR_PROC_IO_WRITE_BYTES];
     }
-    if (reading->present >> PFR_PS_RSS & 1)
+    if (reading->present >> PFR_PS_RSS & 1) {
         command->rss_now += reading->value[PFR_PS_RSS];
+        for (int i = 0; i < 2; i++)
+            if (reading->value[PFR_PS_RSS] > sums[i]->largest)
+                sums[i]->largest = reading->value[PFR_PS_RSS];
+    }
     sum->command = entry;
 }
 
@@ -159,7 +157,7 @@ static void derive_in_sample(struct pfr_window *window, struct pfr_sample *sampl
             if (!pfr_sample_has(sample, base)) {
                 all = false;
             } else if (metric->derive == PFR_REST) {
-                const struct pfr_step_sum *sum = &window->step[pfr_step_index(base)];
+                const struct pfr_sum *sum = &window->step[pfr_step_index(base)];
                 int64_t since = sum->seeded ? pfr_sample_get(sample, base) - sum->base : 0;
 
                 value += k ? -since : since;
@@ -175,43 +173,25 @@ static void derive_in_sample(struct pfr_window *window, struct pfr_sample *sampl
 static void fold_counter(struct pfr_window *window, struct pfr_run *run, enum pfr_metric_id id,
                          int64_t value, int64_t stamp)
 {
-    struct pfr_step_sum *sum = &window->step[pfr_step_index(id)];
+    struct pfr_sum *sum = &window->step[pfr_step_index(id)];
     bool may_fall = pfr_metrics[id].derive == PFR_REST;
 
     if (!sum->seeded) {
         /* Sums over processes and rests count from the run's beginning. */
-        sum->base = pfr_metrics[id].derive == PFR_READ ? value : 0;
+        pfr_sum_seed(sum, pfr_metrics[id].derive == PFR_READ ? value : 0, stamp);
         /* part of the total, but of no rate: who knows over what time */
         run->before[pfr_step_index(id)] = run->from_zero ? sum->base : 0;
-        sum->newest = sum->opened = sum->rated = sum->base;
-        sum->base_at = sum->opened_at = sum->rated_at = stamp;
-        sum->seeded = true;
     }
-    if (value < sum->newest && !may_fall) {
-        run->counter_falls++;
-        value = sum->newest;
-    }
-    sum->newest = value;
-    sum->newest_at = stamp;
-    sum->count++;
+    run->counter_falls += !pfr_sum_counter(sum, value, stamp, may_fall);
     pfr_run_counter(run, id, sum->newest - sum->base, sum->newest_at - sum->base_at);
 }
 
 static void fold_gauge(struct pfr_window *window, struct pfr_run *run, enum pfr_metric_id id,
                        int64_t value, int64_t stamp)
 {
-    struct pfr_step_sum *sum = &window->step[pfr_step_index(id)];
-    int64_t weight = sum->newest_at ? stamp - sum->newest_at : 0;
+    struct pfr_sum *sum = &window->step[pfr_step_index(id)];
+    int64_t weight = pfr_sum_gauge(sum, value, stamp);
 
-    if (!sum->count || value > sum->max)
-        sum->max = value;
-    if (!sum->count || value < sum->min)
-        sum->min = value;
-    sum->last = value;
-    sum->count++;
-    sum->newest_at = stamp;
-    sum->weighted += (double)value * (double)weight;
-    sum->weight += (double)weight;
     pfr_run_gauge(run, id, value, weight, stamp);
 }
 
@@ -219,11 +199,11 @@ static void fold_gauge(struct pfr_window *window, struct pfr_run *run, enum pfr_
 static void derive_rate(struct pfr_window *window, struct pfr_run *run, struct pfr_sample *sample,
                         enum pfr_metric_id id)
 {
-    struct pfr_step_sum *base = &window->step[pfr_step_index(pfr_metrics[id].of[0])];
+    struct pfr_sum *base = &window->step[pfr_step_index(pfr_metrics[id].of[0])];
     int64_t span = base->newest_at - base->rated_at;
     int64_t rate;
 
-    if (!base->seeded || span < SHORTEST_RATE)
+    if (!base->seeded || span < PFR_SHORTEST_RATE)
         return;
     rate = pfr_rate(base->newest - base->rated, span);
     base->rated = base->newest;
@@ -265,47 +245,14 @@ static void fold_step(struct pfr_window *window, struct pfr_run *run, struct pfr
 
 /* ---- the usage record ---- */
 
-static bool reduce_gauge(const struct pfr_step_sum *sum, enum pfr_reduce reduce, int64_t *value)
-{
-    if (!sum->count)
-        return false;
-    switch (reduce) {
-    case PFR_MAX:
-        *value = sum->max;
-        return true;
-    case PFR_MIN:
-        *value = sum->min;
-        return true;
-    case PFR_MEAN:
-        *value = sum->weight > 0 ? (int64_t)(sum->weighted / sum->weight) : sum->last;
-        return true;
-    default:
-        *value = sum->last;
-        return true;
-    }
-}
-
 /* The window's value of one measurement; false when it was not taken. */
 static bool reduce_step(const struct pfr_window *window, enum pfr_metric_id id, int64_t *value)
 {
     const struct pfr_metric *metric = &pfr_metrics[id];
-    const struct pfr_step_sum *sum = &window->step[pfr_step_index(id)];
 
-    if (metric->derive == PFR_RATE) {
-        /* Not the mean of rates: the growth over the window's whole span. */
-        const struct pfr_step_sum *base = &window->step[pfr_step_index(metric->of[0])];
-        int64_t span = base->newest_at - base->opened_at;
-
-        if (!base->count || span < SHORTEST_RATE)
-            return false;
-        *value = pfr_rate(base->newest - base->opened, span);
-        return true;
-    }
-    if (metric->kind == PFR_COUNTER) {
-        *value = sum->newest - sum->opened;
-        return sum->count > 0;
-    }
-    return reduce_gauge(sum, metric->reduce, value);
+    if (metric->derive == PFR_RATE) /* not the mean of rates: the growth over the whole span */
+        return pfr_sum_rate(&window->step[pfr_step_index(metric->of[0])], value);
+    return pfr_sum_reduce(&window->step[pfr_step_index(id)], metric, value);
 }
 
 struct rank_order {
@@ -379,7 +326,9 @@ static void describe(struct pfr_window *window, struct pfr_run *run, struct pfr_
     usage->readings = readings;
     usage->processes = window->processes;
     usage->sums = window->sums;
-    usage->commands = &run->commands;
+    usage->instances = window->instances;
+    if (window->instances)
+        pfr_commands_report(&run->commands, window->instances, usage->from, usage->to);
 }
 
 static int64_t earliest_stamp(const struct pfr_sample *sample)
@@ -421,14 +370,8 @@ int pfr_window_close(struct pfr_window *window, struct pfr_run *run, struct pfr_
 
 void pfr_window_reopen(struct pfr_window *window, struct pfr_run *run)
 {
-    for (int i = 0; i < PFR_STEP_COUNT; i++) {
-        struct pfr_step_sum *sum = &window->step[i];
-
-        sum->opened = sum->newest;
-        sum->opened_at = sum->newest_at;
-        sum->count = 0;
-        sum->weighted = sum->weight = 0;
-    }
+    for (int i = 0; i < PFR_STEP_COUNT; i++)
+        pfr_sum_reopen(&window->step[i]);
     for (uint32_t i = 0; i < window->processes->high && i < window->sum_capacity; i++) {
         struct pfr_process_sum *sum = &window->sums[i];
 
@@ -441,6 +384,8 @@ void pfr_window_reopen(struct pfr_window *window, struct pfr_run *run)
         }
     }
     pfr_commands_end_window(&run->commands);
+    if (window->instances)
+        pfr_instances_reopen(window->instances);
     pfr_readings_clear(&window->readings);
     pfr_process_sweep(window->processes);
 }

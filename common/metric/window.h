@@ -10,6 +10,7 @@
 #include "common/metric/row.h"
 #include "common/metric/run.h"
 #include "common/metric/select.h"
+#include "common/metric/sum.h"
 
 /* What is kept of each process, by slot. */
 struct pfr_process_sum {
@@ -25,18 +26,6 @@ struct pfr_process_sum {
     int64_t counter[PFR_PID_END]; /* newest, never falling */
     int64_t prepaid;              /* CPU time of children to be taken off later growth */
     struct pfr_row window, run;
-};
-
-/* What is kept of each measurement of the step. */
-struct pfr_step_sum {
-    bool seeded;
-    int64_t base, base_at;      /* counters: first reading */
-    int64_t newest, newest_at;  /* never falling */
-    int64_t opened, opened_at;  /* newest when the window began */
-    int64_t rated, rated_at;    /* reading up to which a rate was taken */
-    uint32_t count;             /* gauges, of this window: */
-    int64_t max, min, last;
-    double weighted, weight;
 };
 
 /*
@@ -58,10 +47,11 @@ struct pfr_debt {
 struct pfr_window {
     const struct pfr_selection *selection;
     struct pfr_process_table *processes;
+    struct pfr_instances *instances; /* or NULL */
     struct pfr_readings readings;
     struct pfr_process_sum *sums;
     uint32_t sum_capacity;
-    struct pfr_step_sum step[PFR_STEP_COUNT];
+    struct pfr_sum step[PFR_STEP_COUNT];
     int64_t attributed[PFR_PID_END]; /* sum of the growth of every process, ever (R8) */
     uint32_t attributing;            /* ... for these */
     struct pfr_debt *debts;
@@ -85,7 +75,7 @@ struct pfr_usage {
     const uint32_t *top; /* slots: the largest by CPU and by resident set */
     uint32_t top_count;
     uint32_t process_count; /* processes that had a reading */
-    const struct pfr_commands *commands;
+    struct pfr_instances *instances; /* of all families, this window; or NULL */
 };
 
 void pfr_window_init(struct pfr_window *window, const struct pfr_selection *selection,

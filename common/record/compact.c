@@ -170,17 +170,15 @@ static void merge_row(struct json_object *a, struct json_object *b, struct json_
         enum pfr_metric_id id = pfr_metric_find(name_at(columns, i));
         struct json_object *va = at(a, i), *vb = at(b, i);
         struct json_object *merged =
-            id != PFR_METRIC_NONE /* "processes" of a command: distinct ones, a count */
-                ? merge_value(id, va, vb, span_a, span_b)
-                : json_object_new_int64(json_object_get_int64(va) + json_object_get_int64(vb));
+            id != PFR_METRIC_NONE ? merge_value(id, va, vb, span_a, span_b) : json_object_get(vb);
 
         json_object_array_put_idx(a, i, merged);
     }
 }
 
-/* The first `keys` columns say which rows are of the same process or command. */
+/* The first `keys` columns say which rows are of the same process or instance. */
 static void merge_rows(struct json_object *a, struct json_object *b, const char *name,
-                       struct json_object *columns, size_t keys)
+                       struct json_object *columns, size_t keys, const double span[static 2])
 {
     struct json_object *rows = pfr_json_get(a, name), *more = pfr_json_get(b, name);
     PFR_CLEANUP(row_index_release) struct row_index index = { 0 };
@@ -197,10 +195,27 @@ static void merge_rows(struct json_object *a, struct json_object *b, const char 
         struct json_object *known = length_of(row) > keys ? find_row(&index, key, keys) : NULL;
 
         if (known)
-            merge_row(known, row, columns, keys, span_of(a), span_of(b));
+            merge_row(known, row, columns, keys, span[0], span[1]);
         else
             json_object_array_add(rows, json_object_get(row));
     }
+}
+
+/* Of all families that the header names; a slot says which instance a row is of. */
+static void merge_families(struct json_object *a, struct json_object *b,
+                           struct json_object *families, const double span[static 2])
+{
+    struct json_object *rows = pfr_json_get(a, "rows"), *more = pfr_json_get(b, "rows");
+
+    if (!json_object_is_type(more, json_type_object) ||
+        !json_object_is_type(families, json_type_object))
+        return;
+    if (!json_object_is_type(rows, json_type_object)) {
+        pfr_json_add(a, "rows", json_object_get(more));
+        return;
+    }
+    json_object_object_foreach(families, name, family)
+        merge_rows(rows, more, name, pfr_json_get(family, "columns"), 1, span);
 }
 
 static size_t column_of(struct json_object *columns, const char *key)
@@ -269,14 +284,15 @@ void pfr_usage_merge(struct json_object *a, struct json_object *b, struct json_o
 {
     struct json_object *columns = pfr_json_get(header, "process_columns");
     struct json_object *measured = pfr_json_get(a, "measurements");
+    const double span[] = { span_of(a), span_of(b) };
 
     if (measured)
         merge_measurements(measured, pfr_json_get(b, "measurements"), span_of(a), span_of(b));
     else if (pfr_json_get(b, "measurements"))
         pfr_json_add(a, "measurements", json_object_get(pfr_json_get(b, "measurements")));
-    merge_rows(a, b, "processes", columns, 3);
+    merge_rows(a, b, "processes", columns, 3, span);
     trim_rows(pfr_json_get(a, "processes"), columns, most_processes);
-    merge_rows(a, b, "commands", pfr_json_get(header, "command_columns"), 1);
+    merge_families(a, b, pfr_json_get(header, "families"), span);
     json_object_object_del(a, "samples");
     pfr_json_add(a, "num_samples",
                  json_object_new_int64(int_of(a, "num_samples") + int_of(b, "num_samples")));

@@ -155,7 +155,7 @@ int pfr_schema_check(const char *schema, const char *ours)
 
     if (!split_schema(schema, &name, &major, &minor) ||
         !split_schema(ours, &our_name, &our_major, &our_minor) || name != our_name ||
-        strncmp(schema, ours, name) != 0 || major > our_major)
+        strncmp(schema, ours, name) != 0 || major != our_major)
         return -EPROTO;
-    return major < our_major || minor <= our_minor;
+    return minor <= our_minor;
 }

@@ -41,9 +41,9 @@ const char *pfr_line_type(struct json_object *object);
 struct json_object *pfr_summary_load(int dirfd, const char *name);
 
 /*
- * What `schema` ("profres-series/1.0") is to this program: 1 known or older,
- * 0 newer in its second part (readable, with keys we do not know), -EPROTO
- * newer in its first part or not ours.
+ * What `schema` ("profres-series/2.0") is to this program: 1 known or older in
+ * its second part, 0 newer in it (readable, with keys we do not know), -EPROTO
+ * another in its first part, or not ours.
  */
 int pfr_schema_check(const char *schema, const char *ours);
 

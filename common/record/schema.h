@@ -13,8 +13,8 @@
  * Raised in its first part when an old reader would misread a new file, in
  * its second when something was added (R29, R30).
  */
-#define PFR_SCHEMA_SERIES "profres-series/1.0"
-#define PFR_SCHEMA_SUMMARY "profres-summary/1.0"
+#define PFR_SCHEMA_SERIES "profres-series/2.0"
+#define PFR_SCHEMA_SUMMARY "profres-summary/2.0"
 
 #define PFR_INFO_CGROUPS 12
 
@@ -73,6 +73,7 @@ struct pfr_task {
     int wait_status;        /* as wait(2) gives it */
     /* of its own cgroup; -1 = it has none, or it was not read */
     int64_t mem_peak, cpu, oom_kills;
+    uint32_t instance; /* slot + 1; 0 = it has none */
 };
 
 /* What the one who waits for the tasks read of the step itself; -1 = nothing. */
@@ -92,6 +93,7 @@ struct pfr_snapshot {
     uint32_t task_count;
     struct pfr_totals totals;
     const struct pfr_phases *phases; /* or NULL */
+    const struct pfr_instances *instances; /* or NULL */
     struct pfr_cost cost;
 };
 

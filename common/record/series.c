@@ -13,6 +13,7 @@
 #include "common/base/parse.h"
 #include "common/record/bound.h"
 #include "common/record/file.h"
+#include "common/record/instances.h"
 #include "common/record/summary.h"
 
 void pfr_series_note_error(struct pfr_series *series, int error)
@@ -108,19 +109,6 @@ static struct json_object *process_columns_json(const struct pfr_info *info)
     return array;
 }
 
-static struct json_object *command_columns_json(void)
-{
-    static const char *const keys[] = { "comm", "processes", "ps_cpu_seconds_total",
-                                        "ps_rss_total", "proc_io_read_bytes_total",
-                                        "proc_io_write_bytes_total",
-                                        "ps_children_cpu_seconds_total" };
-    struct json_object *array = json_object_new_array();
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        json_object_array_add(array, json_object_new_string(keys[i]));
-    return array;
-}
-
 static void write_header(struct pfr_series *series)
 {
     const struct pfr_info *info = series->info;
@@ -130,7 +118,7 @@ static void write_header(struct pfr_series *series)
     pfr_json_add(object, "info", pfr_info_json(info));
     pfr_json_add(object, "metrics", metrics_json(info));
     pfr_json_add(object, "process_columns", process_columns_json(info));
-    pfr_json_add(object, "command_columns", command_columns_json());
+    pfr_json_add(object, "families", pfr_families_json(info));
     write_line(series, object);
 }
 
@@ -263,61 +251,6 @@ static struct json_object *process_row(const struct pfr_series *series,
     return array;
 }
 
-static int compare_commands(const void *a, const void *b)
-{
-    const struct pfr_command_sum *sa = &(*(const struct pfr_command *const *)a)->window;
-    const struct pfr_command_sum *sb = &(*(const struct pfr_command *const *)b)->window;
-
-    if (sa->cpu != sb->cpu)
-        return sa->cpu < sb->cpu ? 1 : -1;
-    return sa->rss < sb->rss ? 1 : sa->rss > sb->rss ? -1 : 0;
-}
-
-/* A sum over processes of something that was not read is absent, not zero. */
-static struct json_object *command_cell(const struct pfr_info *info, enum pfr_metric_id id,
-                                        int64_t value)
-{
-    return pfr_metric_set_has(&info->selection->collect, id)
-               ? pfr_json_value(pfr_metrics[id].unit, value)
-               : NULL;
-}
-
-static struct json_object *command_row(const struct pfr_info *info,
-                                       const struct pfr_command *command)
-{
-    const struct pfr_command_sum *sum = &command->window;
-    struct json_object *row = json_object_new_array();
-
-    json_object_array_add(row, pfr_json_text(command->name));
-    json_object_array_add(row, json_object_new_int64(sum->processes));
-    json_object_array_add(row, command_cell(info, PFR_PS_CPU_SECONDS, sum->cpu));
-    json_object_array_add(row, command_cell(info, PFR_PS_RSS, sum->rss));
-    json_object_array_add(row, command_cell(info, PFR_PROC_IO_READ_BYTES, sum->read));
-    json_object_array_add(row, command_cell(info, PFR_PROC_IO_WRITE_BYTES, sum->write));
-    json_object_array_add(row, command_cell(info, PFR_PS_CHILDREN_CPU_SECONDS, sum->children));
-    return row;
-}
-
-/* The busiest commands of the window, then the largest. */
-static struct json_object *commands_json(const struct pfr_series *series,
-                                         const struct pfr_usage *usage)
-{
-    struct json_object *array = json_object_new_array();
-    const struct pfr_command *order[PFR_COMMANDS_MAX];
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < usage->commands->count; i++) {
-        const struct pfr_command_sum *sum = &usage->commands->list[i].window;
-
-        if (sum->rss || sum->cpu || sum->children || sum->processes)
-            order[count++] = &usage->commands->list[i];
-    }
-    qsort(order, count, sizeof(*order), compare_commands);
-    for (uint32_t i = 0; i < count && i < 2 * series->info->top; i++)
-        json_object_array_add(array, command_row(series->info, order[i]));
-    return array;
-}
-
 /* The command line of a process once, before its first row (R105). */
 static void announce(struct pfr_series *series, const struct pfr_usage *usage, uint32_t slot)
 {
@@ -349,6 +282,26 @@ static void announce(struct pfr_series *series, const struct pfr_usage *usage, u
     series->command_bytes += write_line(series, object);
 }
 
+/* Who a slot is, once, before its first row. */
+static void announce_instances(struct pfr_series *series, const struct pfr_usage *usage)
+{
+    PFR_EACH_FAMILY(family)
+        for (uint32_t i = 0; i < usage->instances->of[family].count; i++) {
+            struct pfr_instance *instance = &usage->instances->of[family].list[i];
+            PFR_AUTO_JSON *object = NULL;
+
+            if (instance->announced || !pfr_family_in_use(series->info, family))
+                continue;
+            object = line_of("instance", usage->wall);
+            pfr_json_add(object, "family", json_object_new_string(pfr_families[family].name));
+            pfr_json_add(object, "slot", json_object_new_int64(i));
+            pfr_json_add(object, "id", pfr_json_text(instance->id));
+            pfr_json_add(object, "label", pfr_json_text(instance->label));
+            pfr_json_add(object, "from", seconds_since(series, instance->from));
+            instance->announced = write_line(series, object) > 0;
+        }
+}
+
 void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage)
 {
     PFR_AUTO_JSON *object = NULL;
@@ -358,6 +311,8 @@ void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage)
         return;
     for (uint32_t i = 0; i < usage->top_count; i++)
         announce(series, usage, usage->top[i]);
+    if (usage->instances)
+        announce_instances(series, usage);
     object = line_of("usage", usage->wall);
     pfr_json_add(object, "from", seconds_since(series, usage->from));
     pfr_json_add(object, "to", seconds_since(series, usage->to));
@@ -370,8 +325,9 @@ void pfr_series_usage(struct pfr_series *series, const struct pfr_usage *usage)
             json_object_array_add(rows, process_row(series, usage, usage->top[i]));
         pfr_json_add(object, "process_count", json_object_new_int64(usage->process_count));
         pfr_json_add(object, "processes", rows);
-        pfr_json_add(object, "commands", commands_json(series, usage));
     }
+    if (usage->instances && (rows = pfr_rows_json(series->info, usage->instances)))
+        pfr_json_add(object, "rows", rows);
     write_line(series, object);
     pfr_series_bound(series, usage->to);
 }

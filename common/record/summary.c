@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "common/base/parse.h"
+#include "common/record/instances.h"
 
 #define BINS 16
 
@@ -306,38 +307,6 @@ static struct json_object *processes_json(const struct pfr_snapshot *snapshot)
     return object;
 }
 
-static struct json_object *commands_json(const struct pfr_snapshot *snapshot)
-{
-    struct json_object *array = json_object_new_array();
-    const struct pfr_metric_set *read = &snapshot->info->selection->collect;
-
-    for (uint32_t i = 0; i < snapshot->run->commands.count; i++) {
-        const struct pfr_command *command = &snapshot->run->commands.list[i];
-        struct json_object *row;
-
-        if (!command->run.processes)
-            continue;
-        row = json_object_new_object();
-        pfr_json_add(row, "comm", pfr_json_text(command->name));
-        pfr_json_add(row, "processes", json_object_new_int64(command->run.processes));
-        if (pfr_metric_set_has(read, PFR_PS_CPU_SECONDS))
-            pfr_json_add(row, "ps_cpu_seconds_total",
-                         pfr_json_value(PFR_SECONDS, command->run.cpu));
-        if (pfr_metric_set_has(read, PFR_PS_CHILDREN_CPU_SECONDS))
-            pfr_json_add(row, "ps_children_cpu_seconds_total",
-                         pfr_json_value(PFR_SECONDS, command->run.children));
-        if (pfr_metric_set_has(read, PFR_PS_RSS))
-            pfr_json_add(row, "ps_rss_total", json_object_new_int64(command->run.rss));
-        if (pfr_metric_set_has(read, PFR_PROC_IO_READ_BYTES))
-            pfr_json_add(row, "proc_io_read_bytes_total", json_object_new_int64(command->run.read));
-        if (pfr_metric_set_has(read, PFR_PROC_IO_WRITE_BYTES))
-            pfr_json_add(row, "proc_io_write_bytes_total",
-                         json_object_new_int64(command->run.write));
-        json_object_array_add(array, row);
-    }
-    return array;
-}
-
 static void add_known(struct json_object *object, enum pfr_metric_id id, int64_t value)
 {
     if (value >= 0)
@@ -521,7 +490,8 @@ struct json_object *pfr_summary_json(const struct pfr_snapshot *snapshot)
     pfr_json_add(object, "tasks", tasks_json(snapshot));
     add_phases(object, snapshot);
     pfr_json_add(object, "processes", processes_json(snapshot));
-    pfr_json_add(object, "commands", commands_json(snapshot));
+    if (snapshot->instances)
+        pfr_json_add(object, "instances", pfr_instances_json(snapshot->info, snapshot->instances));
     pfr_json_add(object, "sampler", cost_json(&snapshot->cost));
     return object;
 }

@@ -49,7 +49,7 @@ check_load() { # DIR STATUS
     ok "$1: it holds what was allocated" test "$(seen "$1" peak)" -gt $((48 << 20))
     near "$1: CPU is the kernel's" "$(measured "$1" cgroup_cpu_seconds total)" "$(seconds "$1" usage_usec)" 0.05
     near "$1: user CPU" "$(measured "$1" cgroup_cpu_user_seconds total)" "$(seconds "$1" user_usec)" 0.05
-    ok "$1: both commands are known" jq_true '[.commands[] | select(.comm | test("awk"))] | length > 0' "$(summary "$1")"
+    ok "$1: both commands are known" jq_true '[.instances.command[] | select(.id | test("awk"))] | length > 0' "$(summary "$1")"
     is "$1: nothing is left" "$(cages)" ""
 }
 

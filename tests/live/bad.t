@@ -67,7 +67,7 @@ out=$(report 4 2>&1)
 is "... by the report, too" "$?" 0
 copy 5
 printf '%s\n' '{"type":"usage"' '[1,2' 'null' '"' '{"type":"usage","measurements":7,"samples":[],"processes":{}}' \
-    '{"type":"usage","from":"x","to":null,"processes":[[],[1],"x"],"commands":[null]}' >>"$series"
+    '{"type":"usage","from":"x","to":null,"processes":[[],[1],"x"],"rows":{"command":[null],"task":7}}' >>"$series"
 out=$(report 5 2>&1)
 is "lines that are no JSON, or not what they say" "$?" 0
 report --by=process -nP 5 >/dev/null 2>&1
@@ -75,17 +75,17 @@ is "... by process" "$?" 0
 
 # --- of another version ---
 copy 6
-sed -i 's,profres-series/1\.[0-9]*,profres-series/1.99,' "$series"
+sed -i 's,profres-series/2\.[0-9]*,profres-series/2.99,' "$series"
 echo '{"type":"later","ts":"2026-11-10T12:00:00.000Z","what":[{"a":1}]}' >>"$series"
-edit '.schema = "profres-summary/1.99" | .later = {"a": [1, {"b": null}]}'
+edit '.schema = "profres-summary/2.99" | .later = {"a": [1, {"b": null}]}'
 like "additions of a later version are read over" "$(report 6 2>err)" "*job  *6,*"
 is "... all windows, too" "$(times 6)" "$windows"
-edit '.schema = "profres-summary/2.0"'
+edit '.schema = "profres-summary/1.0"'
 out=$(report 6 2>err)
 is "a later major version is refused" "$?/$out" "1/"
 like "... with what to do" "$(cat err)" "*schema*does not know*newer profres*"
 copy 6
-sed -i 's,profres-series/1\.[0-9]*,profres-series/2.0,' "$series"
+sed -i 's,profres-series/2\.[0-9]*,profres-series/3.0,' "$series"
 is "a series of a later major version is not read" "$(times 6)" 0
 like "... with words" "$(cat err)" "*the schema of its series is not known to this version*"
 

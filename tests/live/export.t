@@ -162,7 +162,7 @@ for kind in empty torn future garbage header; do
     case $kind in
     empty) : >$file ;;
     torn) head -c -40 "$series" >$file ;;
-    future) sed '1s,profres-series/1,profres-series/9,' "$series" >$file ;;
+    future) sed '1s,profres-series/2,profres-series/9,' "$series" >$file ;;
     garbage) { head -c 3000 /dev/urandom; cat "$series"; echo; echo '{"type":"usage"'; } >$file ;;
     header) head -n 1 "$series" >$file ;;
     esac

@@ -143,14 +143,14 @@ head -c 3000 slurm-21.profres/0/n1.json >half && mv half slurm-21.profres/0/n1.j
 spoiled "half of a file" "*slurm-21.profres/0/n1.json is cut off or damaged*"
 : >slurm-21.profres/0/n1.json
 spoiled "an empty file" "*cut off or damaged*"
-make 21 0 n1 '.schema = "profres-summary/2.0"'
+make 21 0 n1 '.schema = "profres-summary/3.0"'
 spoiled "a later schema" "*schema that this version * does not know*newer profres*"
 { head -c 17000000 /dev/zero | tr '\0' ' '; } >slurm-21.profres/0/n1.json
 spoiled "a summary of 17 MB" "*too large to be a summary*"
 rm slurm-21.profres/0/n1.json && mkfifo slurm-21.profres/0/n1.json
 spoiled "a pipe in its place" "*is no file*"
 rm slurm-21.profres/0/n1.json
-make 21 0 n1 '.schema = "profres-summary/1.99" | .later = [{"a": null}] | .state = "COMPLETE"
+make 21 0 n1 '.schema = "profres-summary/2.99" | .later = [{"a": null}] | .state = "COMPLETE"
     | .measurements.gpu_later = {max: 1}'
 is "a schema with additions is read" "$(ls_ -nP -o JobID,MemPeak 21 2>&1)" "21.0|1073741824"
 make 21 0 n1

@@ -146,7 +146,7 @@ mkdir -p short/0 && sed '/"type":"usage"/,$d' one/0/*.jsonl >short/0/n.jsonl
 grep -m1 '"type":"usage"' one/0/*.jsonl >>short/0/n.jsonl
 "$profres" plot -o short.html short
 is "a series with one window is drawn" $? 0
-mkdir -p future/0 && sed 's,profres-series/1,profres-series/9,' one/0/*.jsonl >future/0/n.jsonl
+mkdir -p future/0 && sed 's,profres-series/2,profres-series/9,' one/0/*.jsonl >future/0/n.jsonl
 err=$("$profres" plot future 2>&1)
 is "a future version is refused" $? 1
 like "... with what to do" "$err" "*later version*newer profres*"

@@ -109,6 +109,9 @@ is "... as the summary has them" "$(report --by=process -nP -o PID,ps_rss parts)
 is "--by=task" "$(report --by=task -nP -o Rank,ExitCode parts)" "0|0:0"
 is "--by=node" "$(report --by=node -nP -o Node,NTasks parts)" "$(basename "$(summary parts)" .json)|1"
 is "--by=job" "$(report --by=job -nP -o Verdict parts)" ok
+like "--by=command" "$(report --by=command -nP -o ID parts | sort -u)" "*sleep*"
+is "... as the summary has them" "$(report --by=command -nP -o ID,command_rss_largest,command_processes parts | sort)" \
+    "$(jq -r '.instances.command[] | [.id, .measurements.command_rss_largest.max, .measurements.command_processes.total] | join("|")' parts/*/*.json | sort)"
 like "--helpformat" "$(report --by=process --helpformat)" "*PID*ps_rss*"
 is "--json by part: rows" "$(report --by=task --json parts | jq -c '[.. | .Rank? // empty]')" "[0]"
 

@@ -88,7 +88,7 @@ mkdir user && chmod 777 user
 if is_root; then
     as_user "$profres" run -q -d user/t -- sh -c '(setsid sh -c "sleep 0.4; awk \"BEGIN { for (i = 0; i < 30000000; i++) x += i }\"" &) ; sleep 1.2; :'
     is "an ordinary user is measured by the process tree" "$(jq -r .info.processes_from "$(summary user/t)")" "process tree"
-    ok "an orphan is still of the tree" jq_true '[.commands[] | select(.comm | test("awk"))] | length > 0' "$(summary user/t)"
+    ok "an orphan is still of the tree" jq_true '[.instances.command[] | select(.id | test("awk"))] | length > 0' "$(summary user/t)"
     is "no cgroup key is there, each with its reason" \
         "$(jq -c '[([.measurements | keys[] | select(startswith("cgroup_"))] | length), (.info.unavailable.cgroup_mem_peak | contains("not scoped"))]' "$(summary user/t)")" '[0,true]'
     ok "its CPU is in rusage" test -n "$(measured user/t rusage_cpu_seconds max)"

@@ -74,8 +74,11 @@ def agree_one(path):
             if not holds:
                 found.append("%s %d: %s" % (path, number, text))
 
+        if line["type"] == "instance":
+            slots.add((line["family"], line["slot"]))
         if line["type"] == "header":
             header = line
+            slots = set()
             before = None # the first window begins with the first sample
         claim(header is not None, "there is no header before this line")
         if header is None or line["type"] != "usage":
@@ -87,9 +90,13 @@ def agree_one(path):
         claim(before in (None, line["from"]), "the window does not begin where the last ended")
         claim(line["from"] <= line["to"], "the window ends before it begins")
         before = line["to"]
-        for rows, columns in (("processes", "process_columns"), ("commands", "command_columns")):
-            for row in line.get(rows, []):
-                claim(len(row) == len(header[columns]), "a row of %s has other columns" % rows)
+        for row in line.get("processes", []):
+            claim(len(row) == len(header["process_columns"]), "a process has other columns")
+        for family, rows in line.get("rows", {}).items():
+            for row in rows:
+                claim(len(row) == len(header["families"][family]["columns"]),
+                      "a row of %s has other columns" % family)
+                claim((family, row[0]) in slots, "a row of %s is of nobody" % family)
         samples = line.get("samples", {})
         for key, values in samples.items():
             claim(len(values) == len(samples["t"]), "samples of %s are not as many as t" % key)
@@ -140,11 +147,14 @@ SERIES = [
     ("usage", "samples without t", drop("samples", "t"), False),
     ("usage", "samples of an unknown key", put(["samples", "rss"], [1]), False),
     ("usage", "a pid that is text", put(["processes", 0, 0], "1"), False),
-    ("usage", "a name that is a number", put(["commands", 0, 0], 1), False),
+    ("usage", "a slot that is text", put(["rows", "command", 0, 0], "1"), False),
+    ("instance", "a slot that is text", put(["slot"], "0"), False),
+    ("instance", "no family", drop("family"), False),
+    ("header", "a family without columns", drop("families", "command", "columns"), False),
     ("usage", "rows without their count", drop("process_count"), False),
     ("header", "no schema", drop("schema"), False),
-    ("header", "another major version", put(["schema"], "profres-series/2.0"), False),
-    ("header", "the schema of a summary", put(["schema"], "profres-summary/1.0"), False),
+    ("header", "another major version", put(["schema"], "profres-series/1.0"), False),
+    ("header", "the schema of a summary", put(["schema"], "profres-summary/2.0"), False),
     ("header", "no info.unavailable", drop("info", "unavailable"), False),
     ("header", "an unknown key in metrics", put(["metrics", "rss"], {}), False),
     ("header", "an unknown unit", put(["metrics", "ps_rss", "unit"], "KiB"), False),
@@ -153,7 +163,7 @@ SERIES = [
     ("event", "a start without a pid", drop("pid"), False),
     ("final", "a final that is LIVE", put(["state"], "LIVE"), False),
     ("final", "no n_pending", drop("n_pending"), False),
-    ("header", "a newer minor version", put(["schema"], "profres-series/1.7"), True),
+    ("header", "a newer minor version", put(["schema"], "profres-series/2.7"), True),
     ("header", "a new member of info", put(["info", "cluster"], "c1"), True),
     ("header", "a new column", lambda d: d["process_columns"].append("proc_new"), True),
     ("usage", "a new member", put(["tasks"], []), True),
@@ -174,7 +184,7 @@ SUMMARY = [
     ("a measurement with nothing in it", put(["measurements", "ps_rss_total"], {}), False),
     ("a max that is text", put(["measurements", "ps_rss_total", "max"], "1"), False),
     ("a gauge without its percentile", drop("measurements", "ps_rss_total", "p95"), False),
-    ("another major version", put(["schema"], "profres-summary/2.0"), False),
+    ("another major version", put(["schema"], "profres-summary/1.0"), False),
     ("no info", drop("info"), False),
     ("an info without its job", drop("info", "job"), False),
     ("an info without its interval", drop("info", "interval_seconds"), False),
@@ -182,9 +192,10 @@ SUMMARY = [
     ("a task with two ends", put(["tasks", 0, "signal"], 9), False),
     ("a process without a pid", drop("processes", "top", 0, "pid"), False),
     ("a process measured in text", put(["processes", "top", 0, "ps_rss"], "1"), False),
+    ("an instance without an id", drop("instances", "command", 0, "id"), False),
     ("no cost of the sampler", drop("sampler"), False),
     ("a zero that should be absent", put(["sampler", "write_errors"], 0), False),
-    ("a newer minor version", put(["schema"], "profres-summary/1.7"), True),
+    ("a newer minor version", put(["schema"], "profres-summary/2.7"), True),
     ("a new member", put(["verdict"], {}), True),
     ("a new member of info", put(["info", "cluster"], "c1"), True),
     ("a new member of a measurement", put(["measurements", "ps_rss_total", "p999"], 1), True),

@@ -3,7 +3,7 @@
 # time(1). (R1, R13, R21)
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 26
+plan 27
 cd "$work" || exit 1
 
 # --- memory peak: the kernel's own file, read by the command itself at its end ---
@@ -57,9 +57,12 @@ if command -v /usr/bin/time >/dev/null && command -v cc >/dev/null; then
     fi
     near "rusage_cpu_seconds within 2 % of time(1)" "$(measured build rusage_cpu_seconds max)" "$time_cpu" "$tolerance"
     ok "more compilers than samples are accounted for by name" \
-        jq_true '[.commands[] | select(.comm == "cc1")] | length == 1' "$(summary build)"
+        jq_true '[.instances.command[] | select(.id == "cc1")] | length == 1' "$(summary build)"
+    near "commands have all the CPU time of processes" \
+        "$(jq '[.instances.command[].measurements.command_cpu_seconds.total] | add' "$(summary build)")" \
+        "$(measured build ps_cpu_seconds_total total)" 0.0001
 else
-    skip 9 "no time(1) or no cc"
+    skip 10 "no time(1) or no cc"
 fi
 
 # --- I/O: the kernel adds a child's to its parent's when that waits; nothing counts twice ---

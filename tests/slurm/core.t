@@ -67,7 +67,7 @@ take one 0 .state .info.cgroup_mode .info.processes_from ".info.cgroups.$control
     .measurements.cgroup_cpu_seconds.total '.tasks[0].cgroup_mem_peak' '.tasks[0].cgroup_cpu_seconds' \
     '[.n_pending, .tasks[0].exit, .tasks[0].rank] | tostring' "$same" \
     '.measurements.cgroup_mem_limit.last == .info.allocation.step_mem_bytes' \
-    '[.commands[].comm] | any(. == "self.sh")' '.info.unavailable | all(.[]; length > 5)' "$both"
+    '[.instances.command[].id] | any(. == "self.sh")' '.info.unavailable | all(.[]; length > 5)' "$both"
 is "... complete" "${got[0]}" COMPLETE
 like "... the mode of its cgroups" " $modes " "* ${got[1]} *"
 like "... its processes are from there" "${got[2]}" "$from"

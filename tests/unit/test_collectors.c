@@ -35,7 +35,6 @@ static int open_bench(void **state)
     memcpy(bench.collectors, pfr_collectors, sizeof(bench.collectors));
     bench.broken = *pfr_collectors[PFR_FROM_CGROUP];
     bench.collectors[PFR_FROM_CGROUP] = &bench.broken;
-    pfr_log_set(count_warnings, &bench);
     *state = &bench;
     return !bench.session;
 }
@@ -58,6 +57,7 @@ static void play(struct bench *bench)
     char error[512] = "";
 
     fixture_open(&bench->fixture, "v2-slurm");
+    pfr_log_set(count_warnings, bench);
     options = (struct pfr_options){
         .root = bench->fixture.root, .job = "42", .step = "0", .node = "n1",
         .dir = bench->fixture.out, .interval = PFR_NS_PER_S, .window = 10 * PFR_NS_PER_S, .top = 4,

@@ -17,7 +17,7 @@
 #include "tools/profres/export/feed.h"
 
 #define HEADER(JOB) \
-    "{\"type\":\"header\",\"ts\":\"2026-11-16T02:00:00.000Z\",\"schema\":\"profres-series/1.0\"," \
+    "{\"type\":\"header\",\"ts\":\"2026-11-16T02:00:00.000Z\",\"schema\":\"profres-series/2.0\"," \
     "\"info\":{\"job\":\"" JOB "\",\"step\":\"0\",\"node\":\"n1\"},\"metrics\":{}," \
     "\"process_columns\":[\"pid\",\"start_ticks\",\"comm\"],\"command_columns\":[]}\n"
 #define WINDOW(FROM, TO) \
@@ -204,7 +204,7 @@ static void newer_version_is_refused(void **state)
 {
     struct bench *bench = *state;
 
-    append(bench, "{\"type\":\"header\",\"schema\":\"profres-series/2.0\"}\n" WINDOW(0, 10));
+    append(bench, "{\"type\":\"header\",\"schema\":\"profres-series/3.0\"}\n" WINDOW(0, 10));
     assert_string_equal(written(bench, &log_format), "");
     assert_true(bench->feed->refused);
     assert_true(pfr_feed_is_over(bench->feed));
@@ -214,7 +214,7 @@ static void newer_minor_is_read(void **state)
 {
     struct bench *bench = *state;
 
-    append(bench, "{\"type\":\"header\",\"schema\":\"profres-series/1.99\","
+    append(bench, "{\"type\":\"header\",\"schema\":\"profres-series/2.99\","
                   "\"info\":{\"job\":\"9\"}}\n");
     append(bench, "{\"type\":\"usage\",\"ts\":\"2026-11-16T02:00:10.000Z\",\"new\":{},\"from\":0,"
                   "\"to\":1,\"num_samples\":1,\"measurements\":{\"quantum_bits\":3,"

@@ -23,7 +23,7 @@
 
 /* As the sampler writes it, shortened. */
 static const char summary[] =
-    "{ \"schema\": \"profres-summary/1.0\", \"state\": \"COMPLETE\", \"n_pending\": 0,\n"
+    "{ \"schema\": \"profres-summary/2.0\", \"state\": \"COMPLETE\", \"n_pending\": 0,\n"
     "  \"ts\": \"2026-11-16T05:25:37.844Z\", \"elapsed_seconds\": 100.5,\n"
     "  \"info\": { \"profres\": \"0.1.0\", \"job\": \"12\", \"step\": \"0\", \"node\": \"n1\",\n"
     "    \"allocation\": { \"job_id\": 12, \"nodes\": 2, \"tasks\": 2, \"tasks_of_step\": 4,\n"
@@ -54,7 +54,7 @@ static const char summary[] =
     "    { \"pid\": 2, \"rank\": 1, \"start_seconds\": 0, \"end_seconds\": 80, \"signal\": 9,\n"
     "      \"cgroup_mem_peak\": 2097152, \"cgroup_cpu_seconds\": 100 } ],\n"
     "  \"processes\": { \"seen\": 17, \"top\": [ { \"pid\": 1 } ] },\n"
-    "  \"commands\": [],\n"
+    "  \"instances\": {},\n"
     "  \"sampler\": { \"cpu_seconds\": 0.25, \"late_ticks\": 3 } }\n";
 
 static void parse(struct pfr_facts *facts, const char *text)
@@ -102,7 +102,7 @@ static void what_is_not_there_is_absent(void **state)
     struct pfr_facts f;
 
     (void)state;
-    parse(&f, "{\"schema\":\"profres-summary/1.0\",\"state\":\"LIVE\","
+    parse(&f, "{\"schema\":\"profres-summary/2.0\",\"state\":\"LIVE\","
               "\"info\":{\"job\":\"run-1\"}}");
     assert_false(pfr_known(f.elapsed));
     assert_false(pfr_known(f.exit));
@@ -164,10 +164,10 @@ static void schemas(void **state)
 {
     struct pfr_facts f;
     const struct { const char *text; int result; bool newer; } cases[] = {
-        { "{\"schema\":\"profres-summary/1.0\"}", 0, false },
-        { "{\"schema\":\"profres-summary/1.99\",\"news\":{\"a\":[{}]}}", 0, true },
-        { "{\"schema\":\"profres-summary/2.0\"}", -EPROTO, false },
-        { "{\"schema\":\"profres-series/1.0\"}", -EPROTO, false },
+        { "{\"schema\":\"profres-summary/2.0\"}", 0, false },
+        { "{\"schema\":\"profres-summary/2.99\",\"news\":{\"a\":[{}]}}", 0, true },
+        { "{\"schema\":\"profres-summary/3.0\"}", -EPROTO, false },
+        { "{\"schema\":\"profres-series/2.0\"}", -EPROTO, false },
         { "{\"schema\":7}", -EPROTO, false },
         { "{}", -EPROTO, false },
         { "[]", -EBADMSG, false },
@@ -189,7 +189,7 @@ static void strange_types(void **state)
     struct pfr_facts f;
 
     (void)state;
-    parse(&f, "{\"schema\":\"profres-summary/1.0\",\"state\":{},\"n_pending\":\"x\",\"ts\":5,"
+    parse(&f, "{\"schema\":\"profres-summary/2.0\",\"state\":{},\"n_pending\":\"x\",\"ts\":5,"
               "\"elapsed_seconds\":[],\"info\":[1],\"measurements\":{\"cgroup_mem_peak\":7,"
               "\"cgroup_oom_kills\":{\"total\":\"many\"}},\"tasks\":{\"a\":1},\"processes\":0,"
               "\"sampler\":null,\"num_samples\":3}");
@@ -197,7 +197,7 @@ static void strange_types(void **state)
     assert_false(pfr_known(f.pending));
     assert_false(pfr_known(pfr_facts_value(&f, PFR_CGROUP_MEM_PEAK)));
     assert_false(pfr_known(f.tasks));
-    parse(&f, "{\"schema\":\"profres-summary/1.0\",\"tasks\":[1,{\"rank\":2,"
+    parse(&f, "{\"schema\":\"profres-summary/2.0\",\"tasks\":[1,{\"rank\":2,"
               "\"exit\":99999999999999999999},[],{\"end_seconds\":9e99,\"signal\":3}],"
               "\"elapsed_seconds\":9e99,"
               "\"info\":{\"start\":\"2261-01-01T00:00:00Z\"}}");
@@ -338,7 +338,7 @@ static void bound_of_memory(void **state)
 static void no_time_limit(void **state)
 {
     static const char pattern[] =
-        "{ \"schema\": \"profres-summary/1.0\", \"info\": { \"allocation\": {"
+        "{ \"schema\": \"profres-summary/2.0\", \"info\": { \"allocation\": {"
         " \"job_start_time\": 1794806700, \"job_end_time\": %lld } } }";
     char text[512];
     struct pfr_facts f;
@@ -524,7 +524,7 @@ static void a_kill_stays_counted(void **state)
 static void a_success_of_all(void **state)
 {
     static const char text[] =
-        "{ \"schema\": \"profres-summary/1.0\", \"state\": \"LIVE\", \"tasks\": ["
+        "{ \"schema\": \"profres-summary/2.0\", \"state\": \"LIVE\", \"tasks\": ["
         "{ \"pid\": 1, \"rank\": 0, \"end_seconds\": 9, \"exit\": %s }, "
         "{ \"pid\": 2, \"rank\": 1 } ] }";
     char well[256], ill[256];
@@ -666,7 +666,7 @@ static void some_of_a_cut_file(void **state)
             close(fd);
             assert_int_equal(pfr_facts_load_some(&f, dir, "s2", &wanted), -EBADMSG);
         }
-    put("s3.json", "{\"schema\":\"profres-summary/1.0\",\"tasks\":[],\"processes\":{}}");
+    put("s3.json", "{\"schema\":\"profres-summary/2.0\",\"tasks\":[],\"processes\":{}}");
     assert_int_equal(pfr_facts_load_some(&f, dir, "s3", &wanted), 1); /* shorter than its end */
 }
 
@@ -674,12 +674,12 @@ static void some_of_a_cut_file(void **state)
 static void a_lost_sampler(void **state)
 {
     static const char live[] =
-        "{\"schema\":\"profres-summary/1.0\",\"state\":\"LIVE\","
+        "{\"schema\":\"profres-summary/2.0\",\"state\":\"LIVE\","
         "\"ts\":\"2026-11-16T05:00:00.000Z\","
         "\"elapsed_seconds\":5,\"info\":{\"node\":\"n1\",\"start\":\"2026-11-16T04:59:55.000Z\"},"
         "\"measurements\":{\"cgroup_mem_peak\":{\"max\":100},\"proc_count\":{\"max\":3}}}";
     static const char lost[] =
-        "{\"schema\":\"profres-summary/1.0\",\"state\":\"LOST\","
+        "{\"schema\":\"profres-summary/2.0\",\"state\":\"LOST\","
         "\"ts\":\"2026-11-16T05:10:00.000Z\","
         "\"info\":{\"node\":\"n1\",\"start\":\"2026-11-16T05:10:00.000Z\"},"
         "\"measurements\":{\"cgroup_mem_peak\":{\"max\":900},\"cgroup_oom_kills\":{\"total\":1}}}";

@@ -23,14 +23,17 @@ static void every_row_is_filled(void **state)
         assert_non_null(metric->help);
         assert_int_equal(pfr_metric_find(metric->key), id); /* unique, too */
         assert_true(pfr_reduce_is_legal(metric->kind, metric->reduce));
-        assert_int_equal(metric->scope, !pfr_metric_is_step(id) ? PFR_SCOPE_PID : PFR_SCOPE_STEP);
+        assert_true(id >= pfr_families[metric->scope].first);
+        assert_true(id <= pfr_families[metric->scope].last);
+        assert_int_equal(metric->scope == PFR_SCOPE_STEP, pfr_metric_is_step(id));
     }
 }
 
 /* R25: source first; R16: no cgroup key speaks of rss; R28: the unit is in the name or the row. */
 static void keys_name_their_source(void **state)
 {
-    static const char *const sources[] = { "ps_", "proc_", "cgroup_", "rusage_" };
+    static const char *const sources[] = { "ps_",     "proc_", "cgroup_",
+                                           "rusage_", "task_", "command_" };
 
     (void)state;
     PFR_EACH_METRIC(id) {
@@ -256,7 +259,9 @@ static void rows_know_their_collector(void **state)
     (void)state;
     PFR_EACH_METRIC(id) {
         const char *key = pfr_metrics[id].key;
-        enum pfr_collector_id expected = strncmp(key, "cgroup_tasks_", 13) == 0 ? PFR_FROM_TASKS
+        enum pfr_collector_id expected = strncmp(key, "cgroup_tasks_", 13) == 0 ||
+                                                 strncmp(key, "task_", 5) == 0
+                                             ? PFR_FROM_TASKS
                                          : strncmp(key, "cgroup_", 7) == 0      ? PFR_FROM_CGROUP
                                          : strncmp(key, "rusage_", 7) == 0      ? PFR_FROM_WAIT
                                                                                 : PFR_FROM_PROCS;

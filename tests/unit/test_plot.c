@@ -51,7 +51,7 @@ static void write_file(const char *name, const char *text)
 
 #define HEADER                                                                                  \
     "{\"type\":\"header\",\"ts\":\"2026-11-16T00:00:00.000Z\","                                 \
-    "\"schema\":\"profres-series/1.0\",\"info\":{\"job\":\"7\",\"step\":\"0\",\"node\":\"n\"}," \
+    "\"schema\":\"profres-series/2.0\",\"info\":{\"job\":\"7\",\"step\":\"0\",\"node\":\"n\"}," \
     "\"metrics\":{\"gpu_util\":{\"unit\":\"percent\"},\"gpu_mem\":{\"unit\":\"bytes\"}},"       \
     "\"process_columns\":[\"pid\",\"start_ticks\",\"comm\",\"ps_pdcpu\",\"ps_rss\"]}\n"
 
@@ -245,12 +245,12 @@ static void a_future_major_version_is_refused(void **state)
     struct pfr_trace *trace;
 
     (void)state;
-    trace = load("{\"type\":\"header\",\"schema\":\"profres-series/2.0\"}\n"
+    trace = load("{\"type\":\"header\",\"schema\":\"profres-series/3.0\"}\n"
                  "{\"type\":\"usage\",\"from\":0,\"to\":1,\"measurements\":{\"proc_count\":1}}\n",
                  NULL, -EPROTO);
     assert_null(pfr_trace_curve(trace, "proc_count"));
     drop(trace);
-    trace = load("{\"type\":\"header\",\"schema\":\"profres-series/1.9\"}\n"
+    trace = load("{\"type\":\"header\",\"schema\":\"profres-series/2.9\"}\n"
                  "{\"type\":\"usage\",\"from\":0,\"to\":1,\"measurements\":{\"proc_count\":1}}\n",
                  NULL, 1);
     assert_non_null(pfr_trace_curve(trace, "proc_count"));

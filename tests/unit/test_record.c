@@ -465,7 +465,7 @@ static void schemas(void **state)
 {
     static const struct { const char *schema; int result; } cases[] = {
         { "profres-series/2.3", 1 },   { "profres-series/2.0", 1 },
-        { "profres-series/1.9", 1 },   { "profres-series/0.1", 1 },
+        { "profres-series/1.9", -EPROTO }, { "profres-series/0.1", -EPROTO },
         { "profres-series/2.4", 0 },   { "profres-series/2.30", 0 },
         { "profres-series/3.0", -EPROTO }, { "profres-series/10.0", -EPROTO },
         { "profres-summary/2.3", -EPROTO }, { "profres-serie/2.3", -EPROTO },
@@ -489,8 +489,8 @@ static void schemas(void **state)
 #define HEADER                                                                                  \
     "{\"type\":\"header\",\"ts\":\"T\",\"process_columns\":[\"pid\",\"start_ticks\",\"comm\"," \
     "\"ps_rss\",\"ps_cpu_seconds\",\"ps_pdcpu\",\"ps_etime\",\"ps_stat\"],"                     \
-    "\"command_columns\":[\"comm\",\"processes\",\"ps_cpu_seconds_total\",\"ps_rss_total\","    \
-    "\"proc_io_read_bytes_total\",\"proc_io_write_bytes_total\"]}\n"
+    "\"families\":{\"command\":{\"columns\":[\"slot\",\"command_processes\","                     \
+    "\"command_cpu_seconds\",\"command_rss_total\",\"command_read_bytes\"]}}}\n"
 
 static struct json_object *parse(const char *text)
 {
@@ -510,14 +510,14 @@ static void merging_loses_no_peak_counter_or_tally(void **state)
         "\"cgroup_mem_limit\":50,\"cgroup_pdcpu\":30,\"only_then\":1,\"cgroup_oom_kills\":1},"
         "\"processes\":[[1,10,\"a\",500,1.25,12.5,3,{\"S\":9,\"R\":1}],"
         "[2,20,\"b\",9,0,null,3,{\"S\":10}]],"
-        "\"commands\":[[\"a\",1,1.25,500,4,1],[\"b\",1,0.25,9,0,0]]}");
+        "\"rows\":{\"command\":[[0,1,1.25,500,4],[1,1,0.25,9,0]]}}");
     PFR_AUTO_JSON *b = parse("{\"type\":\"usage\",\"ts\":\"T2\",\"from\":10,\"to\":40,"
         "\"num_samples\":30,\"process_count\":3,\"samples\":{\"t\":[2]},\"measurements\":{"
         "\"ps_rss_total\":600,\"ps_cpu_seconds_total\":2,\"cgroup_mem_current\":200,"
         "\"cgroup_mem_limit\":40,\"cgroup_pdcpu\":10,\"cgroup_io_read_bytes\":7},"
         "\"processes\":[[1,10,\"a\",400,0.5,1.5,9,{\"R\":4,\"D\":2}],"
         "[2,99,\"b\",8,1,1,1,{\"S\":1}]],"
-        "\"commands\":[[\"a\",0,0.5,400,6,2],[\"c\",1,1.5,5,0,0]]}");
+        "\"rows\":{\"command\":[[0,0,0.5,400,6],[2,1,1.5,5,0]],\"other\":[[1]]}}");
 
     (void)state;
     pfr_usage_merge(a, b, header, 8);
@@ -545,11 +545,11 @@ static void merging_loses_no_peak_counter_or_tally(void **state)
     assert_json_int(a, "processes.0.7.D", 2);
     assert_json_int(a, "processes.1.1", 20); /* the same pid, but another process */
     assert_json_int(a, "processes.2.1", 99);
-    assert_int_equal(json_object_array_length(fixture_json(a, "commands")), 3);
-    assert_json_number(a, "commands.0.2", "1.75");
-    assert_json_int(a, "commands.0.1", 1);
-    assert_json_int(a, "commands.0.3", 500);
-    assert_json_int(a, "commands.0.4", 10);
+    assert_int_equal(json_object_array_length(fixture_json(a, "rows.command")), 3);
+    assert_json_number(a, "rows.command.0.2", "1.75");
+    assert_json_int(a, "rows.command.0.1", 1);
+    assert_json_int(a, "rows.command.0.3", 500);
+    assert_json_int(a, "rows.command.0.4", 10);
 }
 
 /* What stands out by CPU or by memory is kept when the rows get too many. */
@@ -786,10 +786,10 @@ static void strange_shapes_do_no_harm(void **state)
 {
     static const char *const odd[] = {
         "{\"type\":\"usage\"}",
-        "{\"type\":\"usage\",\"measurements\":[],\"processes\":{},\"commands\":7}",
+        "{\"type\":\"usage\",\"measurements\":[],\"processes\":{},\"rows\":7}",
         "{\"type\":\"usage\",\"measurements\":{\"ps_rss_total\":\"x\",\"ps_stat\":5},"
         "\"processes\":[1,null,\"x\",[],[41],[41,7,\"w\"],[41,7,\"w\",{},[],1,1,5]],"
-        "\"commands\":[[],[\"a\"],{}]}",
+        "\"rows\":{\"command\":[[],[\"a\"],{}],\"task\":7}}",
         "{\"type\":\"usage\",\"from\":\"a\",\"to\":[],\"num_samples\":{},\"merged\":\"x\"}",
         "{\"type\":\"header\",\"process_columns\":[null,1,{}],\"command_columns\":{}}",
         "{\"type\":\"process\",\"pid\":\"x\"}",

@@ -156,7 +156,6 @@ static struct {
     struct pfr_process slots[PROCESSES];
     struct pfr_process_sum sums[PROCESSES];
     struct pfr_readings readings;
-    struct pfr_commands commands;
     uint32_t top[PROCESSES];
     char command[4000];
     int64_t windows;
@@ -195,7 +194,7 @@ static void add_windows(int count)
         struct pfr_usage usage = { .from = i * WINDOW, .to = (i + 1) * WINDOW, .num_samples = 1,
                                    .readings = &run.readings, .processes = &run.table,
                                    .sums = run.sums, .top = run.top, .top_count = PROCESSES,
-                                   .process_count = PROCESSES, .commands = &run.commands };
+                                   .process_count = PROCESSES };
 
         for (uint32_t k = 0; k < PROCESSES; k++) {
             run.top[k] = k;

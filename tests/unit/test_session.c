@@ -489,8 +489,9 @@ static void series_explains_itself(void **state)
     assert_json_int(fixture_line(bench->lines, "event", "task_start"), "pid", 5001);
     assert_json_int(fixture_line(bench->lines, "event", "task_exit"), "exit", 3);
     assert_json_text(fixture_line(bench->lines, "final", NULL), "state", "COMPLETE");
-    assert_json_text(bench->lines, "6.type", "final"); /* the last line */
-    assert_int_equal(json_object_array_length(bench->lines), 7);
+    assert_json_text(fixture_line(bench->lines, "instance", NULL), "family", "command");
+    assert_json_text(bench->lines, "8.type", "final"); /* the last line */
+    assert_int_equal(json_object_array_length(bench->lines), 9);
 }
 
 /* Once per process, before its first row (R105). */
@@ -512,7 +513,7 @@ static void commands_are_announced_once(void **state)
     assert_int_equal(fixture_count(bench->lines, "process"), 3); /* and after exec again */
     assert_json_text(bench->lines, "2.ps_cmd", "python3 train.py --epochs 3");
     assert_json_text(bench->lines, "3.ps_cmd", "worker --id=1");
-    assert_json_text(bench->lines, "6.ps_cmd", "solver ??");
+    assert_json_text(bench->lines, "8.ps_cmd", "solver ??");
 }
 
 /* Windows end at fixed times and follow each other without a gap (R104). */

@@ -90,7 +90,7 @@ static void assert_fits(const char *text, int rows, int columns)
 static void one_node(void)
 {
     top_files_summary(STEP, TOP_SUMMARY(.at = 20));
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_append(STEP "/n1.jsonl",
                      "{\"type\":\"process\",\"pid\":77,\"start_ticks\":5,"
                      "\"ps_cmd\":\"./app -x\"}\n");
@@ -197,7 +197,7 @@ static void test_hostile_text(void **state)
     (void)state;
     top_files_summary(STEP, TOP_SUMMARY(
         .at = 20, .command = "\\u001b]0;owned\\u0007\\u001b[2J\\u009b31m\\n\\u202ex"));
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_append(STEP "/n1.jsonl",
                      "{\"type\":\"process\",\"pid\":77,\"start_ticks\":5,\"ps_cmd\":"
                      "\"\\u001b[31mred \\u009b2J \\u0000 \\u007f \\r\\n \\u202e \\t end\"}\n");

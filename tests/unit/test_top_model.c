@@ -89,7 +89,7 @@ static void test_values_of_a_window(void **state)
 
     (void)state;
     top_files_summary(STEP, TOP_SUMMARY());
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_window(STEP, "n1", 0, 10, 150, 1 << 20, "app");
     assert_int_equal(look_at(13), 1);
     sums = sums_now();
@@ -131,7 +131,7 @@ static void test_torn_and_malformed(void **state)
 {
     (void)state;
     top_files_summary(STEP, TOP_SUMMARY());
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_append(STEP "/n1.jsonl", "no JSON\n{\"type\":\"news\"}\n[1]\n\n{\"type\":7}\n");
     top_files_window(STEP, "n1", 0, 10, 150, 1 << 20, "app");
     top_files_append(STEP "/n1.jsonl", "{\"type\":\"usage\",\"from\":10,\"to\":20,\"measurem");
@@ -150,7 +150,7 @@ static void test_absurd_numbers(void **state)
 {
     (void)state;
     top_files_summary(STEP, TOP_SUMMARY());
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_append(STEP "/n1.jsonl",
                      "{\"type\":\"usage\",\"from\":-5,\"to\":10}\n"
                      "{\"type\":\"usage\",\"from\":0,\"to\":1e300}\n"
@@ -170,13 +170,13 @@ static void test_absurd_numbers(void **state)
 static void test_future_schema(void **state)
 {
     (void)state;
-    top_files_summary(STEP, TOP_SUMMARY(.schema = "profres-summary/1.9"));
-    top_files_header(STEP, "n1", 0, "profres-series/1.9");
+    top_files_summary(STEP, TOP_SUMMARY(.schema = "profres-summary/2.9"));
+    top_files_header(STEP, "n1", 0, "profres-series/2.9");
     top_files_window(STEP, "n1", 0, 10, 150, 1 << 20, "app");
     look_at(10);
     assert_int_equal(top.nodes[0]->state, PFR_TOP_KNOWN);
     assert_int_equal(sums_now().pdcpu, 150000);
-    top_files_summary(STEP, TOP_SUMMARY(.schema = "profres-summary/2.0"));
+    top_files_summary(STEP, TOP_SUMMARY(.schema = "profres-summary/3.0"));
     look_at(12);
     assert_int_equal(top.nodes[0]->state, PFR_TOP_NEWER);
     assert_true(pfr_top_has_ended(&top, now)); /* nothing to watch: the caller says why */
@@ -184,7 +184,7 @@ static void test_future_schema(void **state)
     pfr_top_release(&top);
     pfr_top_init(&top, "other");
     top_files_summary("other/0", TOP_SUMMARY());
-    top_files_header("other/0", "n1", 0, "profres-series/2.0");
+    top_files_header("other/0", "n1", 0, "profres-series/3.0");
     top_files_window("other/0", "n1", 0, 10, 150, 1 << 20, "app");
     look_at(10);
     assert_true(top.nodes[0]->series_newer);
@@ -200,10 +200,10 @@ static void test_second_header(void **state)
     (void)state;
     memset(filler, ' ', sizeof(filler) - 2);
     strcpy(filler + sizeof(filler) - 2, "\n");
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_window(STEP, "n1", 0, 10, 150, 1 << 20, "old");
     top_files_append(STEP "/n1.jsonl",
-                     "{\"type\":\"header\",\"schema\":\"profres-series/1.0\",\"info\":{\"start\":"
+                     "{\"type\":\"header\",\"schema\":\"profres-series/2.0\",\"info\":{\"start\":"
                      "\"2026-11-16T05:10:00.000Z\"},\"metrics\":{\"ps_rss_total\":{}},"
                      "\"process_columns\":[\"comm\",\"pid\"]}\n");
     for (int i = 0; i < 1000; i++)
@@ -223,7 +223,7 @@ static void test_command_lines(void **state)
 {
     (void)state;
     top_files_summary(STEP, TOP_SUMMARY());
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_window(STEP, "n1", 0, 10, 150, 1 << 20, "app");
     look_at(10);
     assert_null(pfr_top_node_cmd(top.nodes[0], &top.nodes[0]->rows[0]));
@@ -256,7 +256,7 @@ static void test_command_lines_of_summary(void **state)
     top_files_summary(STEP, TOP_SUMMARY(.at = 1000, .more = ",\"processes\":{\"seen\":3,\"top\":["
         "{\"pid\":77,\"comm\":\"app\",\"last_seconds\":999,\"ps_cmd\":\"app -y\"},"
         "{\"pid\":78,\"comm\":\"app\",\"last_seconds\":900,\"ps_cmd\":\"long dead\"}]}"));
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_window(STEP, "n1", 0, 1000, 150, 1 << 20, "app");
     look_at(1000);
     row = &top.nodes[0]->rows[0];
@@ -277,7 +277,7 @@ static void test_past(void **state)
 
     (void)state;
     top_files_summary(STEP, TOP_SUMMARY(.at = 20));
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_window(STEP, "n1", 0, 10, 100, 1000, "app"); /* samples at 0 and 5 */
     top_files_window(STEP, "n1", 0, 20, 300, 3000, "app"); /* at 10 and 15 */
     look_at(20);
@@ -300,11 +300,11 @@ static void test_past_after_merging(void **state)
 
     (void)state;
     top_files_summary(STEP, TOP_SUMMARY(.at = 100));
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_window(STEP, "n1", 0, 10, 100, 1000, "app");
     look_at(10);
     unlink(STEP "/n1.jsonl");
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_append(STEP "/n1.jsonl",
                      "{\"type\":\"usage\",\"from\":0,\"to\":94,\"merged\":9,\"measurements\":"
                      "{\"cgroup_pdcpu\":50,\"cgroup_mem_current\":500}}\n");
@@ -335,9 +335,9 @@ static void test_sums_over_nodes(void **state)
 
     (void)state;
     two_nodes(10, 10);
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_window(STEP, "n1", 0, 10, 100, 3 << 20, "app");
-    top_files_header(STEP, "n2", 0, "profres-series/1.0");
+    top_files_header(STEP, "n2", 0, "profres-series/2.0");
     look_at(11);
     sums = sums_now();
     assert_int_equal(sums.counted, 1); /* the other has no window yet */
@@ -366,7 +366,7 @@ static void test_stale(void **state)
     (void)state;
     two_nodes(10, 100);
     for (int i = 0; i < 2; i++) {
-        top_files_header(STEP, i ? "n2" : "n1", 0, "profres-series/1.0");
+        top_files_header(STEP, i ? "n2" : "n1", 0, "profres-series/2.0");
         top_files_window(STEP, i ? "n2" : "n1", 0, i ? 100 : 10, i ? 50 : 100, 1 << 20, "app");
     }
     look_at(102);
@@ -444,7 +444,7 @@ static void test_lost(void **state)
     top_files_summary(STEP, TOP_SUMMARY());
     look_at(10);
     top_files_replace(STEP "/n1.lost.json",
-                      "{\"schema\":\"profres-summary/1.0\",\"state\":\"LOST\","
+                      "{\"schema\":\"profres-summary/2.0\",\"state\":\"LOST\","
                       "\"ts\":\"2026-11-16T05:00:30.000Z\",\"info\":{\"node\":\"n1\"},"
                       "\"measurements\":{\"cgroup_mem_peak\":{\"max\":9999999}}}\n");
     look_at(31);
@@ -547,9 +547,9 @@ static void test_rows(void **state)
 
     (void)state;
     two_nodes(10, 10);
-    top_files_header(STEP, "n1", 0, "profres-series/1.0");
+    top_files_header(STEP, "n1", 0, "profres-series/2.0");
     top_files_window(STEP, "n1", 0, 10, 50, 3 << 20, "app");
-    top_files_header(STEP, "n2", 0, "profres-series/1.0");
+    top_files_header(STEP, "n2", 0, "profres-series/2.0");
     top_files_window(STEP, "n2", 0, 10, 100, 2 << 20, "app");
     top_files_summary(STEP, TOP_SUMMARY(.node = "n10", .memory = -1, .nodes = 3));
     look_at(11);

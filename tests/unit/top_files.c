@@ -80,7 +80,7 @@ static const struct top_summary *complete(const struct top_summary *given)
 
     all = *given;
     all.state = given->state ? given->state : "LIVE";
-    all.schema = given->schema ? given->schema : "profres-summary/1.0";
+    all.schema = given->schema ? given->schema : "profres-summary/2.0";
     all.node = given->node ? given->node : "n1";
     all.command = given->command ? given->command : "./app";
     all.at = given->at ? given->at : 10;

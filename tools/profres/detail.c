@@ -70,6 +70,23 @@ static void take_states(struct pfr_scan *scan, struct pfr_detail *row)
     }
 }
 
+/* Of the statistics of an instance the one that the measurement is reduced to. */
+static void take_statistics(struct pfr_scan *scan, enum pfr_metric_id id, int64_t *value)
+{
+    const struct pfr_metric *metric = &pfr_metrics[id];
+    const char *name = metric->kind == PFR_COUNTER ? "total" : pfr_reduce_name(metric->reduce);
+    struct pfr_span key;
+
+    if (!pfr_scan_into(scan, '{'))
+        return;
+    while (pfr_scan_member(scan, &key)) {
+        if (pfr_span_is(key, name))
+            pfr_scan_number(scan, pfr_unit_quantum(metric->unit), value);
+        else
+            pfr_scan_skip(scan);
+    }
+}
+
 static void take_metric(struct pfr_scan *scan, struct pfr_span key, struct pfr_detail *row)
 {
     enum pfr_metric_id id = find_metric(key);
@@ -78,6 +95,8 @@ static void take_metric(struct pfr_scan *scan, struct pfr_span key, struct pfr_d
         take_states(scan, row);
     else if (id == PFR_PS_CMD)
         pfr_scan_text(scan, row->command, sizeof(row->command));
+    else if (id != PFR_METRIC_NONE && pfr_scan_peek(scan) == '{')
+        take_statistics(scan, id, &row->value[id]);
     else if (id != PFR_METRIC_NONE)
         pfr_scan_number(scan, pfr_unit_quantum(pfr_metrics[id].unit), &row->value[id]);
     else
@@ -94,7 +113,7 @@ static void take_metrics(struct pfr_scan *scan, struct pfr_detail *row)
         take_metric(scan, key, row);
 }
 
-/* An object of a task, a process or a phase. */
+/* An object of a task, a process, a phase or an instance. */
 static void take_object(struct pfr_scan *scan, struct source *source)
 {
     struct pfr_detail *row = &source->row;
@@ -122,8 +141,10 @@ static void take_object(struct pfr_scan *scan, struct source *source)
             pfr_scan_number(scan, numbers[i].quantum, numbers[i].number);
         else if (pfr_span_is(key, "comm"))
             pfr_scan_text(scan, row->comm, sizeof(row->comm));
-        else if (pfr_span_is(key, "name"))
+        else if (pfr_span_is(key, "name") || pfr_span_is(key, "label"))
             pfr_scan_text(scan, row->name, sizeof(row->name));
+        else if (pfr_span_is(key, "id"))
+            pfr_scan_text(scan, row->id, sizeof(row->id));
         else if (pfr_span_is(key, "unended"))
             row->unended = pfr_scan_peek(scan) == 't' && pfr_scan_skip(scan);
         else if (pfr_span_is(key, "measurements"))
@@ -300,7 +321,10 @@ int64_t pfr_detail_each(enum pfr_detail_kind kind, const struct pfr_found *found
     if (!text)
         return 0;
     pfr_scan_init(&scan, text, length);
-    if (go_to(&scan, members[kind]) && (kind != PFR_DETAIL_PROCESS || go_to(&scan, "top")))
+    if (kind >= PFR_DETAIL_FAMILY
+            ? go_to(&scan, "instances") &&
+                  go_to(&scan, pfr_families[kind - PFR_DETAIL_FAMILY].name)
+            : go_to(&scan, members[kind]) && (kind != PFR_DETAIL_PROCESS || go_to(&scan, "top")))
         take_array(&scan, &source);
     *malformed += scan.bad;
     return source.count;

@@ -1,6 +1,6 @@
 /*
  * What is in the files beside the numbers of a step: tasks, processes, phases,
- * windows, and why something was not measured. One row at a time.
+ * windows, instances of a family, and why something was not measured. One row at a time.
  */
 #ifndef PFR_PROFRES_DETAIL_H
 #define PFR_PROFRES_DETAIL_H
@@ -9,13 +9,16 @@
 #include "tools/profres/find.h"
 #include "tools/profres/table.h"
 
-enum pfr_detail_kind { PFR_DETAIL_TASK, PFR_DETAIL_PROCESS, PFR_DETAIL_PHASE, PFR_DETAIL_TIME };
+enum pfr_detail_kind {
+    PFR_DETAIL_TASK, PFR_DETAIL_PROCESS, PFR_DETAIL_PHASE, PFR_DETAIL_TIME,
+    PFR_DETAIL_FAMILY /* + pfr_scope: the instances of a family */
+};
 
 /* A task, a process, a phase or a window; what it does not have is absent. */
 struct pfr_detail {
     const struct pfr_facts *facts; /* of the node */
     int64_t rank, pid, from, to, exit, signal, samples;
-    char name[64], comm[64], command[512], states[64];
+    char name[64], id[64], comm[64], command[512], states[64];
     bool unended; /* no mark ended the phase */
     int64_t value[PFR_METRIC_COUNT];
 };

@@ -130,12 +130,20 @@ static const struct pfr_column of_time[] = {
     { "Samples", "samples in this window", PFR_CELL_COUNT, 7, get_number, D(samples) },
 };
 
-static const struct {
+static const struct pfr_column of_instance[] = {
+    { "ID", "what identifies it in the run", PFR_CELL_TEXT, -16, get_text, D(id) },
+    { "Label", "its name for people", PFR_CELL_TEXT, -16, get_text, D(name) },
+};
+
+/* Of one kind of detail. */
+struct kind {
     const struct pfr_column *own;
     size_t count;
     int first, end; /* measurements that it may have */
     const char *format;
-} kinds[] = {
+};
+
+static const struct kind kinds[] = {
     [PFR_DETAIL_TASK] = { of_task, PFR_COUNT(of_task), PFR_STEP_FIRST, PFR_STEP_END,
                           "JobID%-12,Node%-8,Rank%4,Elapsed%8,ExitCode,cgroup_mem_peak%15,"
                           "cgroup_cpu_seconds%18" },
@@ -149,15 +157,26 @@ static const struct {
                           "proc_count" },
 };
 
-const struct pfr_columns *pfr_detail_columns(enum pfr_detail_kind kind)
+static struct kind kind_of(enum pfr_detail_kind kind)
 {
+    const struct pfr_family *family = &pfr_families[kind - PFR_DETAIL_FAMILY];
+
+    if (kind < PFR_DETAIL_FAMILY)
+        return kinds[kind];
+    return (struct kind){ of_instance, PFR_COUNT(of_instance), family->first, family->last + 1,
+                          NULL };
+}
+
+const struct pfr_columns *pfr_detail_columns(enum pfr_detail_kind which)
+{
+    struct kind kind = kind_of(which);
     static struct pfr_column all[PFR_COUNT(shared) + PFR_COUNT(of_process) + PFR_METRIC_COUNT];
     static struct pfr_columns columns;
 
     memcpy(all, shared, sizeof(shared));
-    memcpy(all + PFR_COUNT(shared), kinds[kind].own, kinds[kind].count * sizeof(all[0]));
-    columns = (struct pfr_columns){ .list = all, .count = PFR_COUNT(shared) + kinds[kind].count };
-    for (int id = kinds[kind].first; id < kinds[kind].end; id++) {
+    memcpy(all + PFR_COUNT(shared), kind.own, kind.count * sizeof(all[0]));
+    columns = (struct pfr_columns){ .list = all, .count = PFR_COUNT(shared) + kind.count };
+    for (int id = kind.first; id < kind.end; id++) {
         const struct pfr_metric *metric = &pfr_metrics[id];
         int length = (int)strlen(metric->key);
 
@@ -170,7 +189,22 @@ const struct pfr_columns *pfr_detail_columns(enum pfr_detail_kind kind)
     return &columns;
 }
 
+/* All that a family has; people choose with -o. */
+static const char *family_format(enum pfr_scope family)
+{
+    static char format[1024];
+    size_t used = (size_t)snprintf(format, sizeof(format), "JobID%%-12,Node%%-8,ID%%-16");
+
+    PFR_EACH_METRIC_OF(family, id)
+        if (used < sizeof(format))
+            used += (size_t)snprintf(format + used, sizeof(format) - used, ",%s",
+                                     pfr_metrics[id].key);
+    return format;
+}
+
 const char *pfr_detail_format(enum pfr_detail_kind kind)
 {
+    if (kind >= PFR_DETAIL_FAMILY)
+        return family_format((enum pfr_scope)(kind - PFR_DETAIL_FAMILY));
     return kinds[kind].format;
 }

@@ -59,8 +59,8 @@ static void complain(struct loader *loader, const struct pfr_found *found, const
         pfr_error("%s is no file, or too large to be a summary; passed over", path);
     else if (error == EPROTO)
         pfr_error("%s is of a schema that this version (%s, which reads %s) does not know;"
-                  " passed over. A newer profres reads it", path, PACKAGE_VERSION,
-                  PFR_SCHEMA_SUMMARY);
+                  " passed over. Profres 0.1 reads schema 1, a newer profres a later one", path,
+                  PACKAGE_VERSION, PFR_SCHEMA_SUMMARY);
     else
         pfr_load_denied(path, error, &(int){ 0 });
     loader->unusable++;

@@ -23,7 +23,8 @@
 #define FORMAT_STEP "JobID,Elapsed,ExitCode,MemPeak,MemUse,Cores,CoresP95,Verdict"
 #define FORMAT_NODE "JobID,Node,NTasks,MemPeak,MemUse,CPUSeconds,Cores,Progress"
 
-enum by { BY_VIEW, BY_JOB, BY_STEP, BY_NODE, BY_TASK, BY_PROCESS, BY_PHASE, BY_TIME };
+enum by { BY_VIEW, BY_JOB, BY_STEP, BY_NODE, BY_TASK, BY_PROCESS, BY_PHASE, BY_TIME,
+          BY_FAMILY /* + pfr_scope */ };
 
 struct command {
     struct pfr_report report;
@@ -47,7 +48,8 @@ static void print_help(FILE *out)
           "How a job went: what it used of what it had, why it failed, what to ask for.\n"
           "JOB is as with sacct: 4711, 4711.batch, 4711_[1-9], or a list with commas.\n\n"
           "  -j, --jobs=LIST      these jobs\n"
-          "      --by=WHAT        a table by job, step, node, task, process, phase or time\n"
+          "      --by=WHAT        a table by job, step, node, task, process, command,\n"
+          "                       phase or time\n"
           "      --each           more than three jobs one by one, not as a group\n"
           "  -a, --admin          also what an administrator wants to know\n"
           "      --exact          percentiles from the samples, not from a histogram\n"
@@ -69,13 +71,22 @@ static int take_by(struct command *command, const char *word)
 {
     static const char *const words[] = { "",     "job",     "step",  "node",
                                          "task", "process", "phase", "time" };
+    char families[256] = "";
 
     for (size_t i = BY_JOB; i < PFR_COUNT(words); i++)
         if (strcmp(word, words[i]) == 0) {
             command->by = (enum by)i;
             return 0;
         }
-    pfr_error("there is no --by=%s; it is job, step, node, task, process, phase or time", word);
+    PFR_EACH_FAMILY(family)
+        if (strcmp(word, pfr_families[family].name) == 0) {
+            command->by = (enum by)(BY_FAMILY + (int)family);
+            return 0;
+        }
+    PFR_EACH_FAMILY(family)
+        snprintf(families + strlen(families), sizeof(families) - strlen(families), "%s %s",
+                 family + 1 < PFR_SCOPE_COUNT ? "," : " or", pfr_families[family].name);
+    pfr_error("there is no --by=%s; it is job, step, node, process, phase, time%s", word, families);
     return -EINVAL;
 }
 
@@ -194,7 +205,8 @@ static void show_details(struct command *command, const struct pfr_report_job *j
             if (r < 0) {
                 pfr_error("%s of step %s: %s", node->node, node->step,
                           r == -EPROTO ? "the schema of its series is not known to this version;"
-                                         " a newer profres reads it" : strerror((int)-r));
+                                         " profres 0.1 reads schema 1, a newer one a later"
+                                       : strerror((int)-r));
                 command->unusable++;
             }
         }

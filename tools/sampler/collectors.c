@@ -27,6 +27,7 @@ static int procs_open(void **state, const struct pfr_place *place)
 {
     struct pfr_session *session = *state = place->session;
 
+    pfr_availability_grant(place->have, PFR_COMMAND_PROCESSES);
     return pfr_procs_open(&session->procs, place->env, &session->processes,
                           &place->selection->collect, fds_budget(), place->have);
 }
@@ -162,7 +163,7 @@ void pfr_collectors_release(struct pfr_session *session)
 
 void pfr_collectors_read(struct pfr_session *session, struct pfr_sample *sample)
 {
-    struct pfr_tick tick = { &session->window.readings, sample };
+    struct pfr_tick tick = { &session->window.readings, sample, &session->instances };
     int64_t before = pfr_clock_ns(CLOCK_MONOTONIC);
 
     for (int i = 0; i < PFR_COLLECTOR_COUNT; i++) {

@@ -49,6 +49,8 @@ int pfr_session_init(struct pfr_session *session, const struct pfr_options *opti
     }
     session->run.from_zero = options->slurm; /* the step's cgroups are as new as the step */
     pfr_window_init(&session->window, &session->selection, &session->processes, options->top);
+    pfr_instances_init(&session->instances, &session->selection.collect);
+    session->window.instances = &session->instances;
     pfr_chart_init(&session->chart);
     pfr_budget_init(&session->budget, 1, pfr_env_now(&session->env, CLOCK_MONOTONIC), 0);
     return 0;
@@ -67,6 +69,7 @@ void pfr_session_release(struct pfr_session *session)
     pfr_window_release(&session->window);
     pfr_run_release(&session->run);
     pfr_process_table_release(&session->processes);
+    pfr_instances_release(&session->instances);
     pfr_task_release_meters(session);
     free(session->tasks);
     free(session->lost.tasks);
@@ -142,6 +145,7 @@ static struct pfr_snapshot take_snapshot(struct pfr_session *session)
         .task_count = session->task_count,
         .totals = session->totals,
         .phases = &session->phases,
+        .instances = &session->instances,
     };
 
     measure_self(session);
@@ -495,6 +499,8 @@ void pfr_session_end_task(struct pfr_session *session, pid_t pid, const struct p
     pfr_session_sample(session);
     pfr_task_read_meter(session, (uint32_t)(task - session->tasks));
     pfr_task_ended(session, task);
+    if (task->instance)
+        pfr_instance_end(&session->instances, PFR_SCOPE_TASK, task->instance - 1, task->ended);
     if (session->options.slurm)
         pfr_phases_cut(&session->phases, task->rank, task->ended);
     if (session->tasks_ended == session->task_count)

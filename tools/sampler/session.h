@@ -88,6 +88,7 @@ struct pfr_session {
     struct pfr_exposed exposed;
     struct pfr_phases phases;
     struct pfr_process_table processes;
+    struct pfr_instances instances;
     struct pfr_cgroup cgroup;
     struct pfr_procs procs;
     struct pfr_window window;

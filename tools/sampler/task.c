@@ -64,22 +64,33 @@ void pfr_task_started(struct pfr_session *session, const struct pfr_task *task)
                      task->started, event);
 }
 
-/* Sums over the tasks, and of what. */
-static const struct { enum pfr_metric_id sum, of; } sums[] = {
-    { PFR_CGROUP_TASKS_MEM_SAMPLED_PEAK, PFR_CGROUP_MEM_CURRENT },
-    { PFR_CGROUP_TASKS_CPU_SECONDS, PFR_CGROUP_CPU_SECONDS },
+/* What is read of a task's own cgroup, and its sum over the tasks, if that is wanted. */
+static const struct { enum pfr_metric_id of, task, sum; } metered[] = {
+    { PFR_CGROUP_MEM_CURRENT, PFR_TASK_MEM_CURRENT, PFR_CGROUP_TASKS_MEM_SAMPLED_PEAK },
+    { PFR_CGROUP_CPU_SECONDS, PFR_TASK_CPU_SECONDS, PFR_CGROUP_TASKS_CPU_SECONDS },
+    { PFR_CGROUP_MEM_PEAK, PFR_TASK_MEM_PEAK, PFR_METRIC_NONE },
+    { PFR_CGROUP_OOM_KILLS, PFR_TASK_OOM_KILLS, PFR_METRIC_NONE },
 };
 
-static void judge_sums(struct pfr_availability *have, const struct pfr_availability *task)
+static void judge(struct pfr_availability *have, const struct pfr_availability *task,
+                  enum pfr_metric_id id, enum pfr_metric_id of)
 {
-    for (size_t k = 0; k < PFR_COUNT(sums); k++)
-        if (!task)
-            pfr_availability_deny(have, sums[k].sum, "only Slurm gives each task a cgroup");
-        else if (pfr_metric_set_has(&task->available, sums[k].of))
-            pfr_availability_grant(have, sums[k].sum);
-        else
-            pfr_availability_deny(have, sums[k].sum, "of the tasks: %.100s",
-                                  task->reason[sums[k].of]);
+    if (id == PFR_METRIC_NONE)
+        return;
+    if (!task)
+        pfr_availability_deny(have, id, "only Slurm gives each task a cgroup");
+    else if (pfr_metric_set_has(&task->available, of))
+        pfr_availability_grant(have, id);
+    else
+        pfr_availability_deny(have, id, "of the tasks: %.100s", task->reason[of]);
+}
+
+static void judge_all(struct pfr_availability *have, const struct pfr_availability *task)
+{
+    for (size_t k = 0; k < PFR_COUNT(metered); k++) {
+        judge(have, task, metered[k].task, metered[k].of);
+        judge(have, task, metered[k].sum, metered[k].of);
+    }
 }
 
 static bool same_cgroup(const struct pfr_cgroup *a, const struct pfr_cgroup *b)
@@ -100,22 +111,37 @@ void pfr_task_open_meter(struct pfr_session *session, uint32_t i, pid_t pid)
     if (!session->options.slurm ||
         pfr_cgtarget_resolve(&session->env, pid, getpid(), PFR_LEVEL_OWN, &own) < 0) {
         if (i == 0)
-            judge_sums(&session->have, NULL);
+            judge_all(&session->have, NULL);
         return;
     }
     pfr_cgtarget_narrow(&own, &session->target);
-    pfr_metric_set_add(&wanted, PFR_CGROUP_MEM_PEAK);
-    pfr_metric_set_add(&wanted, PFR_CGROUP_MEM_CURRENT);
-    pfr_metric_set_add(&wanted, PFR_CGROUP_CPU_SECONDS);
-    pfr_metric_set_add(&wanted, PFR_CGROUP_OOM_KILLS);
+    for (size_t k = 0; k < PFR_COUNT(metered); k++)
+        pfr_metric_set_add(&wanted, metered[k].of);
     pfr_availability_init(&have);
     session->meters[i] = calloc(1, sizeof(*session->meters[i]));
     if (session->meters[i])
         pfr_cgroup_open(session->meters[i], &session->env, &own, &wanted, &have);
     if (i == 0)
-        judge_sums(&session->have, &have);
+        judge_all(&session->have, &have);
     else if (same_cgroup(session->meters[i], session->meters[i - 1]))
         session->meters_shared = true;
+}
+
+/* Its place among the instances, made when it is first read. */
+static void set_instance(struct pfr_session *session, struct pfr_task *task,
+                         enum pfr_metric_id id, int64_t value)
+{
+    char rank[16], label[32];
+
+    if (!task->instance) {
+        snprintf(rank, sizeof(rank), "%d", task->rank);
+        snprintf(label, sizeof(label), "task %d", task->rank);
+        task->instance = pfr_instance_add(&session->instances, PFR_SCOPE_TASK, rank, label,
+                                          task->started, true) + 1;
+    }
+    if (task->instance)
+        pfr_instance_set(&session->instances, task->instance - 1, id, value,
+                         pfr_env_now(&session->env, CLOCK_MONOTONIC));
 }
 
 /*
@@ -123,13 +149,15 @@ void pfr_task_open_meter(struct pfr_session *session, uint32_t i, pid_t pid)
  * more, and its CPU time is what it was. Of one that lives and cannot be read
  * nothing is known, and so not of the sum.
  */
-static bool read_one(struct pfr_session *session, uint32_t i, enum pfr_metric_id id,
-                     int64_t *value)
+static bool read_one(struct pfr_session *session, uint32_t i, size_t k, int64_t *value)
 {
     struct pfr_task *task = &session->tasks[i];
-    bool read = session->meters[i] && pfr_cgroup_read(session->meters[i], id, value) > 0;
+    bool read = session->meters[i] &&
+                pfr_cgroup_read(session->meters[i], metered[k].of, value) > 0;
 
-    if (id == PFR_CGROUP_CPU_SECONDS) {
+    if (read)
+        set_instance(session, task, metered[k].task, *value);
+    if (metered[k].of == PFR_CGROUP_CPU_SECONDS) {
         if (read)
             task->cpu = *value;
         *value = task->cpu;
@@ -140,22 +168,29 @@ static bool read_one(struct pfr_session *session, uint32_t i, enum pfr_metric_id
     return read || task->ended;
 }
 
+static bool is_read(const struct pfr_session *session, size_t k)
+{
+    return metered[k].sum != PFR_METRIC_NONE &&
+           (pfr_metric_set_has(&session->selection.collect, metered[k].sum) ||
+            pfr_metric_set_has(&session->selection.collect, metered[k].task));
+}
+
 static int collect(void *state, struct pfr_tick *tick)
 {
     struct pfr_session *session = state;
 
     tick->sample->stamp[PFR_FROM_TASKS] = pfr_env_now(&session->env, CLOCK_MONOTONIC);
-    for (size_t k = 0; k < PFR_COUNT(sums); k++) {
-        bool all = pfr_metric_set_has(&session->selection.wanted, sums[k].sum) &&
+    for (size_t k = 0; k < PFR_COUNT(metered); k++) {
+        bool all = pfr_metric_set_has(&session->selection.wanted, metered[k].sum) &&
                    !session->meters_shared;
         int64_t sum = 0, value;
 
-        for (uint32_t i = 0; i < session->task_count && all; i++) {
-            all = read_one(session, i, sums[k].of, &value);
+        for (uint32_t i = 0; i < session->task_count && is_read(session, k); i++) {
+            all = read_one(session, i, k, &value) && all;
             sum += all ? value : 0;
         }
         if (all)
-            pfr_sample_set(tick->sample, sums[k].sum, sum);
+            pfr_sample_set(tick->sample, metered[k].sum, sum);
     }
     return 1;
 }
@@ -187,6 +222,9 @@ void pfr_task_read_meter(struct pfr_session *session, uint32_t i)
     if (!session->meters[i])
         return;
     pfr_cgroup_collect(session->meters[i], &sample);
+    for (size_t k = 0; k < PFR_COUNT(metered); k++)
+        if (pfr_sample_has(&sample, metered[k].of))
+            set_instance(session, task, metered[k].task, pfr_sample_get(&sample, metered[k].of));
     if (pfr_sample_has(&sample, PFR_CGROUP_MEM_PEAK))
         task->mem_peak = pfr_sample_get(&sample, PFR_CGROUP_MEM_PEAK);
     if (pfr_sample_has(&sample, PFR_CGROUP_CPU_SECONDS))

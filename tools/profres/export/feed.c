@@ -104,7 +104,8 @@ static bool take_header(struct pfr_feed *feed, const char *text, size_t length)
     const char *schema = text_of(header, "schema");
 
     if (schema && pfr_schema_check(schema, PFR_SCHEMA_SERIES) < 0) {
-        pfr_error("%s/%s is '%.60s', which this version cannot read; use a newer profres",
+        pfr_error("%s/%s is '%.60s', which this version cannot read; profres 0.1 reads"
+                  " schema 1, a newer profres a later one",
                   feed->found.dir, feed->name, schema);
         feed->refused = true;
         json_object_put(header);

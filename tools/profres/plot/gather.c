@@ -149,7 +149,8 @@ static void complain(const struct part *part, int error)
     const char *dir = part->found->dir, *node = part->node;
 
     if (error == -EPROTO)
-        pfr_error("%s/%s was written by a later version; a newer profres draws it", dir, node);
+        pfr_error("%s/%s is of an older or later version; profres 0.1 draws schema 1,"
+                  " a newer profres a later one", dir, node);
     else
         pfr_error("cannot read %s/%s: %s", dir, node,
                   error ? strerror(-error) : "there is nothing");
