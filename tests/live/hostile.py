@@ -2,9 +2,13 @@
 
 hostile.py poison FILE...  every text in a summary or series gets characters that a
                            terminal obeys, or that turn a line around
+hostile.py policy          is the script and style of the page in the input that of its policy?
 hostile.py check           exit 1 when such a character, or a forged line, is in the input, or it is empty
 """
+import base64
+import hashlib
 import json
+import re
 import sys
 
 EVIL = "\x1b[31m\u009b2J\u202eX\x07\x7f\u200b\nprofres: forged\r"
@@ -27,7 +31,20 @@ def is_harmful(char):
         code in (0x200B, 0x202E, 0xFFFD)
 
 
+def policy():
+    page = sys.stdin.read()
+    rules = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)
+    good = "default-src 'none'" in rules
+    for tag in ("script", "style"):
+        body = re.search("<%s>(.*?)</%s>" % (tag, tag), page, re.S).group(1)
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        good = good and "%s-src 'sha256-%s';" % (tag, digest) in rules
+    return not good
+
+
 def main():
+    if sys.argv[1] == "policy":
+        return policy()
     if sys.argv[1] == "check":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
         bad = sorted({"U+%04X" % ord(char) for char in text if is_harmful(char)})

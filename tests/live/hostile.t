@@ -3,10 +3,11 @@
 # acts on the terminal, and nothing outside of the named directory is touched.
 # shellcheck source=tap.sh
 . "$(dirname "$0")/tap.sh"
-plan 36
+plan 38
 cd "$work" || exit 1
 export TZ=UTC0 PYTHONIOENCODING=utf-8
 unset PROFRES_PATH
+not() { ! "$@"; }
 hostile() { python3 "$here/hostile.py" "$@"; }
 # shown WHAT COMMAND...: something is on stdout or stderr, and nothing harmful
 shown() {
@@ -109,3 +110,9 @@ if type -P strace >/dev/null && strace -o trace true 2>/dev/null; then
 else
     skip 4 "there is no strace that may trace"
 fi
+
+# --- the page ---
+"$profres" plot -o page.html "$step" >/dev/null
+ok "the policy of the page allows its own script and style" hostile policy <page.html
+sed '/^<script>$/a alert(1)' page.html >other.html
+ok "... and no other" not hostile policy <other.html

@@ -3,9 +3,11 @@
  * into this program when it was built. It asks nothing of any network.
  */
 #include <math.h>
+#include <string.h>
 
 #include "tools/profres/plot/page.h"
 #include "tools/profres/plot/render.h"
+#include "tools/profres/plot/sha256.h"
 
 /* ---- numbers, in as few letters as will do ---- */
 
@@ -19,7 +21,8 @@ struct differences {
 
 static void put_number(struct differences *d, double value)
 {
-    long long whole = llround(value / d->quantum);
+    double exact = value / d->quantum; /* beyond 2^53 a script has no whole numbers */
+    long long whole = exact >= 0x1p53 ? 1LL << 53 : exact > -0x1p53 ? llround(exact) : -(1LL << 53);
 
     fprintf(d->out, d->any ? ",%lld" : "%lld", whole - d->last);
     d->last = whole;
@@ -175,6 +178,33 @@ static void put_lines(FILE *out, const char *const *lines)
         fputs(*lines, out);
 }
 
+/* Of what stands between the tags: a newline, and the lines. */
+static void put_hash(FILE *out, const char *rule, const char *const *lines)
+{
+    char text[PFR_SHA256_BASE64];
+    struct pfr_sha256 sha;
+
+    pfr_sha256_init(&sha);
+    pfr_sha256_add(&sha, "\n", 1);
+    for (; *lines; lines++)
+        pfr_sha256_add(&sha, *lines, strlen(*lines));
+    pfr_sha256_end(&sha, text);
+    fprintf(out, "; %s 'sha256-%s'", rule, text);
+}
+
+/*
+ * Our own script and style run, and nothing else: no script that got into the
+ * page by a fault of ours. Attributes with style load nothing.
+ */
+static void put_policy(FILE *out)
+{
+    fputs("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'", out);
+    put_hash(out, "script-src", pfr_page_js);
+    put_hash(out, "style-src", pfr_page_css);
+    fputs("; style-src-attr 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">"
+          "\n", out);
+}
+
 /* A picture of the first view; its maps of warmth would be most of the page. */
 static void put_without_script(FILE *out, const struct pfr_figure *figure)
 {
@@ -189,10 +219,10 @@ static void put_without_script(FILE *out, const struct pfr_figure *figure)
 
 void pfr_render_html(FILE *out, const struct pfr_figure *figure)
 {
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-          "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+          out);
+    put_policy(out);
+    fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"generator\" content=\"profres " PACKAGE_VERSION "\">\n"
           "<link rel=\"icon\" href=\"data:,\">\n<title>",
           out);

@@ -16,7 +16,8 @@
       ? document.createElementNS('http://www.w3.org/2000/svg', name)
       : document.createElement(name);
     for (const [key, value] of Object.entries(attributes || {}))
-      if (key !== 'ns') element.setAttribute(key, value);
+      if (key === 'style') element.style.cssText = value; // the page's policy allows this
+      else if (key !== 'ns') element.setAttribute(key, value);
     element.append(...children);
     return element;
   }
