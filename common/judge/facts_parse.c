@@ -570,19 +570,6 @@ int pfr_facts_load(struct pfr_facts *facts, int dirfd, const char *node)
     return pfr_facts_load_some(facts, dirfd, node, NULL);
 }
 
-/*
- * The node is the name of its file, and not what is written in there: it is used
- * to find the series, and a name with ".." in it would lead elsewhere.
- */
-static int name_node(struct pfr_facts *facts, const char *path, int result)
-{
-    const char *slash = strrchr(path, '/');
-
-    if (result > 0)
-        snprintf(facts->node, sizeof(facts->node), "%s", slash ? slash + 1 : path);
-    return result;
-}
-
 int pfr_facts_load_some(struct pfr_facts *facts, int dirfd, const char *node,
                         const struct pfr_wanted *wanted)
 {
@@ -595,5 +582,7 @@ int pfr_facts_load_some(struct pfr_facts *facts, int dirfd, const char *node,
     if (result >= 0 && !(result > 0 && facts->progress == PFR_PROGRESS_COMPLETE) &&
         (size_t)snprintf(name, sizeof(name), "%s.lost.json", node) < sizeof(name))
         result = add_lost(facts, dirfd, name, result > 0);
-    return name_node(facts, node, result);
+    if (result > 0) /* the name of its file, not what is in there: it leads to the series */
+        snprintf(facts->node, sizeof(facts->node), "%s", basename(node));
+    return result;
 }

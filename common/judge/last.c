@@ -168,7 +168,7 @@ static int on_usage(struct series *series, struct pfr_scan *scan, const char *li
             pfr_scan_skip(scan);
         }
     }
-    if (scan->bad || !pfr_known(from) || !pfr_known(to) || to < from)
+    if (scan->bad || !pfr_known(from) || !pfr_known(to) || from < 0 || to < from)
         return -EBADMSG;
     seconds = (to - from) / PFR_NS_PER_S + 1;
     /* without CPU time nobody can say that it stood still */

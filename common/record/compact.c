@@ -279,6 +279,14 @@ static int64_t int_of(struct json_object *object, const char *key)
     return json_object_get_int64(pfr_json_get(object, key));
 }
 
+/* Nobody can have so many, but somebody may have written it. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? (a < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
 void pfr_usage_merge(struct json_object *a, struct json_object *b, struct json_object *header,
                      uint32_t most_processes)
 {
@@ -295,12 +303,12 @@ void pfr_usage_merge(struct json_object *a, struct json_object *b, struct json_o
     merge_families(a, b, pfr_json_get(header, "families"), span);
     json_object_object_del(a, "samples");
     pfr_json_add(a, "num_samples",
-                 json_object_new_int64(int_of(a, "num_samples") + int_of(b, "num_samples")));
+                 json_object_new_int64(plus(int_of(a, "num_samples"), int_of(b, "num_samples"))));
     if (int_of(b, "process_count") > int_of(a, "process_count"))
         pfr_json_add(a, "process_count", json_object_new_int64(int_of(b, "process_count")));
     pfr_json_add(a, "merged",
-                 json_object_new_int64((pfr_json_get(a, "merged") ? int_of(a, "merged") : 1) +
-                                       (pfr_json_get(b, "merged") ? int_of(b, "merged") : 1)));
+                 json_object_new_int64(plus(pfr_json_get(a, "merged") ? int_of(a, "merged") : 1,
+                                            pfr_json_get(b, "merged") ? int_of(b, "merged") : 1)));
     pfr_json_add(a, "ts", json_object_get(pfr_json_get(b, "ts")));
     pfr_json_add(a, "to", json_object_get(pfr_json_get(b, "to")));
 }

@@ -112,7 +112,7 @@ static void put_decimal(FILE *out, int64_t value, int digits)
 static void put_value(FILE *out, enum pfr_unit unit, int64_t value)
 {
     if (unit == PFR_SECONDS)
-        put_decimal(out, (value + (value < 0 ? -500 : 500)) / 1000, 6);
+        put_decimal(out, value / 1000 + (value % 1000 >= 500) - (value % 1000 <= -500), 6);
     else
         put_decimal(out, value, unit == PFR_PERCENT ? 5 : 0);
 }

@@ -388,11 +388,11 @@ static int64_t scaled(uint64_t mantissa, int exponent, int64_t quantum)
     return value > most ? INT64_MAX : (int64_t)value;
 }
 
-/* Digits at p into the mantissa; those beyond 18 only count as places. */
+/* Digits at p into the mantissa; those that do not fit, from the 20th, only count as places. */
 static const char *digits(const char *p, const char *end, uint64_t *mantissa, int *dropped)
 {
     for (; p < end && *p >= '0' && *p <= '9'; p++) {
-        if (*mantissa < UINT64_C(100000000000000000))
+        if (*mantissa < UINT64_MAX / 10)
             *mantissa = *mantissa * 10 + (uint64_t)(*p - '0');
         else
             ++*dropped;

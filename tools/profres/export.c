@@ -321,7 +321,7 @@ static bool write_all(struct run *run, char **words)
 
 int pfr_command_export(int argc, char **argv)
 {
-    static struct run run;
+    struct run run = { 0 };
     int r = parse_options(&run, argc, argv), missing;
     bool good = false;
 
