@@ -7,6 +7,9 @@
 /* Slurm looks at its time limits every half minute, and then sends SIGTERM first. */
 #define LIMIT_NEAR_NS (30 * PFR_NS_PER_S)
 
+/* Nothing has moved for so long until the limit: a pause is shorter. */
+#define HUNG_AFTER_NS (30 * PFR_NS_PER_S)
+
 /* A shorter run says little about what it had no use for. */
 #define IDLE_AFTER_NS (60 * PFR_NS_PER_S)
 
@@ -22,6 +25,7 @@ const char *pfr_verdict_name(enum pfr_verdict_id id)
         [PFR_VERDICT_EXIT] = "exit-code",
         [PFR_VERDICT_SIGNAL] = "signal",
         [PFR_VERDICT_TIME_LIMIT] = "time-limit",
+        [PFR_VERDICT_HUNG] = "hung",
         [PFR_VERDICT_OOM_NODE] = "oom-outside",
         [PFR_VERDICT_OOM] = "oom",
     };
@@ -87,6 +91,14 @@ static bool at_time_limit(const struct pfr_facts *facts)
     return signal == 15 || signal == 9 || facts->tasks_ended < facts->tasks;
 }
 
+/* More time would not have helped: nothing moved for the last half of it, or more. */
+static bool is_hung(const struct pfr_facts *facts, const struct pfr_last *last)
+{
+    int64_t still = pfr_verdict_still(last);
+
+    return still >= HUNG_AFTER_NS && pfr_known(facts->elapsed) && still >= facts->elapsed / 2;
+}
+
 /* Cores or memory that were asked for and hardly touched; of a whole job only. */
 static bool is_idle(const struct pfr_facts *facts)
 {
@@ -137,7 +149,7 @@ enum pfr_verdict_id pfr_verdict_of(const struct pfr_facts *facts, const struct p
         return at_own_limit(facts) ? PFR_VERDICT_OOM : PFR_VERDICT_OOM_NODE;
     }
     if ((over || has_failed(facts)) && at_time_limit(facts))
-        return PFR_VERDICT_TIME_LIMIT;
+        return is_hung(facts, last) ? PFR_VERDICT_HUNG : PFR_VERDICT_TIME_LIMIT;
     if (pfr_known(facts->signal))
         return PFR_VERDICT_SIGNAL;
     if (has_failed(facts))

@@ -19,6 +19,7 @@ enum pfr_verdict_id {
     PFR_VERDICT_EXIT,
     PFR_VERDICT_SIGNAL,
     PFR_VERDICT_TIME_LIMIT,
+    PFR_VERDICT_HUNG,     /* at the time limit, and nothing had moved for most of the time */
     PFR_VERDICT_OOM_NODE, /* killed for memory, but not at the step's own limit */
     PFR_VERDICT_OOM,
     PFR_VERDICT_COUNT

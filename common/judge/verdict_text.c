@@ -232,6 +232,14 @@ static void tell_time(struct voices *v)
     say(&v->verdict->admin, "Ended by the time limit, as asked for. Nothing to do.");
 }
 
+static void tell_hung(struct voices *v)
+{
+    say(&v->verdict->user, "More time would not help: find out what it waited for. A lock, a peer "
+                           "that has gone, a file system, or input.");
+    say(&v->verdict->admin, "Ended by the time limit after doing nothing. Many in state D on %s: "
+                            "look at its file systems.", v->last ? v->last->node : v->facts->node);
+}
+
 static void tell_signal(struct voices *v)
 {
     switch (v->facts->signal) {
@@ -328,6 +336,8 @@ static const struct {
                              tell_signal },
     [PFR_VERDICT_TIME_LIMIT] = { "it ran into the time limit", { show_time, show_end, show_still },
                                  tell_time },
+    [PFR_VERDICT_HUNG] = { "it did nothing until the time limit ended it",
+                           { show_still, show_time, show_end }, tell_hung },
     [PFR_VERDICT_OOM_NODE] = { "killed for want of memory, but not at its own limit",
                                { show_victims, show_memory, show_end }, tell_oom_node },
     [PFR_VERDICT_OOM] = { "out of memory: the limit was too low for it",

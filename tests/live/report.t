@@ -281,6 +281,9 @@ like "... and cores" "$(report long)" "*
 like "... and time" "$(report long)" "*
 #SBATCH --time=00:05:00
 *+ 20 %*"
+report long | sed -n '/^#SBATCH/,$p' >block
+is "... all of it can be pasted: every line is a comment to the shell" "$(grep -vc '^#' block)" 0
+is "... with one line for memory at most" "$(grep -c '^#SBATCH --mem' block)" 1
 near "... from the peak" "$(report --json long | jq '.jobs[0].advice.mem.bytes')" \
     "$(measured long cgroup_mem_peak max | awk '{ b = $1 * 1.2; s = 104857600; print int((b + s - 1) / s) * s }')" 0
 

@@ -29,7 +29,8 @@ exit 3
 EOS
 
 # --- the time limit takes a minute: it goes on beside the rest ---
-limit=$(lab_sbatch --profile-res -n1 -t 1 -J limit --wrap 'srun sleep 600')
+limit=$(lab_sbatch --profile-res -n1 -t 1 -J limit --wrap "srun sh -c 'while :; do :; done'")
+hung=$(lab_sbatch --profile-res -n1 -t 1 -J hung --wrap 'srun sleep 600')
 idle=$(lab_sbatch --profile-res -n1 -c2 -J idle --wrap 'sleep 61')
 
 # --- a job of several steps on two nodes ---
@@ -164,9 +165,19 @@ ok "a minute of nothing" lab_wait_job "$idle" 120
 settled
 like "... is told of the job" "$(words "$idle")" \
     "*verdict idle: much of what was allocated was not used*cores: 0.00 of 2 on average*"
+{ echo '#!/bin/bash'; report "$idle" | sed -n '/^#SBATCH/,$p'; echo true; } | script advised.sh
+is "... its advice asks for memory once, though sbatch knows two ways" \
+    "$(grep -c '^#SBATCH --mem' "$lab_home/advised.sh"):$(grep -c '^# or: #SBATCH --mem-per-cpu' "$lab_home/advised.sh")" 1:1
+ok "... bash accepts it as it stands" bash -n "$lab_home/advised.sh"
+ok "... and so does sbatch" lab_as_user sbatch --test-only advised.sh
 ok "the time limit comes" lab_wait_job "$limit" 120
 settled
 like "... and is told" "$(words "$limit")" "*verdict time-limit: it ran into the time limit*the job's time limit is 1:00 min*--time: more than 1:00 min*"
+
+ok "one that does nothing meets its limit" lab_wait_job "$hung" 120
+settled
+like "... hung: more time is not what it needs" "$(words "$hung")" "*verdict hung: it did nothing until the time limit ended it*no CPU and no I/O was used for the last *More time would not help*"
+is "... nor is it advised" "$(report "$hung" | grep -c -- '--time: more than')" 0
 
 ok "nothing left" clean
 plan "$count"

@@ -94,6 +94,29 @@ static void voices(const char *user, const char *admin)
     assert_string_not_equal(verdict.user.line[0], verdict.admin.line[0]);
 }
 
+/* At its limit: one that stood still is hung; one that worked, or paused, needs time. */
+static void hung_until_its_limit(void **state)
+{
+    (void)state;
+    facts.signal = 15;
+    facts.exit = PFR_ABSENT;
+    facts.tasks_failed = 1;
+    facts.job_end = facts.start + facts.elapsed;
+    facts.time_limit = 600 * S;
+    judge(PFR_VERDICT_TIME_LIMIT); /* it worked until then */
+    last.still_since = 20 * S;
+    snprintf(last.node, sizeof(last.node), "n1");
+    judge(PFR_VERDICT_HUNG);
+    assert_true(says(&verdict.evidence, "no CPU and no I/O was used for the last 9:39 min"));
+    assert_false(says(&verdict.user, "Ask for more time"));
+    voices("More time would not help", "n1");
+    last.still_since = 400 * S; /* a third of the time only */
+    judge(PFR_VERDICT_TIME_LIMIT);
+    last.still_since = 20 * S;
+    facts.job_end = PFR_ABSENT; /* killed by somebody, not at its limit */
+    judge(PFR_VERDICT_SIGNAL);
+}
+
 static void fine(void **state)
 {
     (void)state;
@@ -376,6 +399,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(fine, good),
+        cmocka_unit_test_setup(hung_until_its_limit, good),
         cmocka_unit_test_setup(out_of_memory, good),
         cmocka_unit_test_setup(a_sample_without_cores, good),
         cmocka_unit_test_setup(out_of_memory_on_v1, good),

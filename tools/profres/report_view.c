@@ -467,16 +467,19 @@ static void view_sacct(const struct pfr_report *report, const struct pfr_report_
     }
 }
 
-/* At the edge, so that whole lines can be pasted. */
-static void view_paste(const struct pfr_report *report, const struct pfr_advice_line *line)
+/*
+ * At the edge, so that whole lines can be pasted; explanations are comments, and
+ * of the two ways to ask for memory, which sbatch refuses together, one is live.
+ */
+static void view_paste(const struct pfr_report *report, const struct pfr_advice_line *line,
+                       bool live)
 {
-    char text[LINE] = "";
-
     pfr_ink_begin(&report->ink, PFR_TINT_GOOD);
-    fprintf(report->ink.out, "%s\n", line->paste);
+    fprintf(report->ink.out, "%s%s\n", live ? "" : "# or: ", line->paste);
     pfr_ink_end(&report->ink, PFR_TINT_GOOD);
-    append(text, "%s%s%s", line->basis, line->why[0] ? "; " : "", line->why);
-    pfr_ink_say(&report->ink, PFR_TINT_NONE, "", text);
+    fprintf(report->ink.out, "# %s\n", line->basis);
+    if (line->why[0])
+        fprintf(report->ink.out, "# %s\n", line->why);
 }
 
 /* What is known is only that it was too little. */
@@ -503,7 +506,7 @@ static void view_advice(const struct pfr_report *report, const struct pfr_advice
     fputc('\n', report->ink.out);
     for (size_t i = 0; i < PFR_COUNT(lines); i++)
         if (lines[i].line->kind == PFR_ADVICE_TELL)
-            view_paste(report, lines[i].line);
+            view_paste(report, lines[i].line, lines[i].line != &advice->mem_per_cpu);
     for (size_t i = 0; i < PFR_COUNT(lines); i++)
         if (lines[i].line->kind == PFR_ADVICE_MORE)
             view_more(report, lines[i].line, lines[i].option);

@@ -20,7 +20,7 @@ static const struct {
     { "FAILED", "F", BIT(EXIT) | BIT(SIGNAL) },
     { "OUT_OF_MEMORY", "OOM", BIT(OOM) | BIT(OOM_NODE) },
     { "RUNNING", "R", BIT(RUNNING) },
-    { "TIMEOUT", "TO", BIT(TIME_LIMIT) },
+    { "TIMEOUT", "TO", BIT(TIME_LIMIT) | BIT(HUNG) },
     { "BOOT_FAIL", "BF", 0 },
     { "CANCELLED", "CA", 0 },
     { "DEADLINE", "DL", 0 },
