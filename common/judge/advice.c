@@ -69,6 +69,7 @@ static void add_memory(struct pfr_needs *needs, const struct pfr_facts *facts,
     need.want = need.by_floor
                     ? pfr_plus(need.floor, pfr_muldiv(need.floor, FLOOR_MARGIN, 100))
                     : pfr_plus(need.most, pfr_muldiv(need.most, MARGIN, 100));
+    need.steps = facts->mem_steps;
     need.cpus_on_node = per(facts->cpus, facts->nodes);
     if (most->runs == 0 || need.want > most->want)
         *most = need;
@@ -200,7 +201,10 @@ static void explain_memory(struct pfr_advice_line *line, const struct pfr_memory
     char cache[PFR_TEXT_SIZE], least[PFR_TEXT_SIZE];
     int64_t dropable = pfr_known(need->floor) ? need->most - need->floor : 0;
 
-    if (need->source == PFR_PS_RSS_TOTAL)
+    if (need->steps > 1)
+        snprintf(line->why, sizeof(line->why), "the peaks of %lld steps that overlapped were added "
+                 "up: at most this was used at one time", (long long)need->steps);
+    else if (need->source == PFR_PS_RSS_TOTAL)
         snprintf(line->why, sizeof(line->why), "without a cgroup the resident sets are summed: "
                  "shared pages count repeatedly, page cache not at all");
     else if (need->by_floor)

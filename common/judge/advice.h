@@ -42,6 +42,7 @@ struct pfr_memory_need {
     bool by_floor;       /* the first says nothing */
     int64_t want;        /* with a margin */
     int64_t cpus_on_node;
+    int64_t steps; /* whose peaks were added up */
 };
 
 /* What the runs needed, gathered one after another; pfr_needs_init() first. */

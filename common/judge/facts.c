@@ -39,7 +39,7 @@ void pfr_facts_init(struct pfr_facts *facts)
         &facts->cpus_per_task, &facts->mem_given, &facts->job_mem_given, &facts->time_limit,
         &facts->job_start, &facts->job_end, &facts->node_cpus, &facts->node_mem,
         &facts->tasks_ended, &facts->tasks_failed, &facts->exit, &facts->signal, &facts->rank,
-        &facts->failed_at, &facts->cores_per_task, &facts->processes_seen,
+        &facts->failed_at, &facts->cores_per_task, &facts->mem_steps, &facts->processes_seen,
         &facts->processes_at_once, &facts->samples, &facts->windows, &facts->pending,
         &facts->sampler_cpu, &facts->late_ticks, &facts->write_errors, &facts->lost_windows,
         &facts->counter_falls,

@@ -88,6 +88,7 @@ struct pfr_facts {
     struct pfr_spread task_mem, task_cpu; /* of tasks with a cgroup of their own */
     int64_t cores_per_task; /* p95 of the node with most, in thousandths of a core */
     int64_t cpus_per_task;  /* as many CPUs as there were for a task, on that node */
+    int64_t mem_steps;      /* of a job: steps at one time whose peaks its memory is the sum of */
     bool one_script;        /* there is a script and no step: nobody tells of its tasks */
     int64_t processes_seen, processes_at_once;
     char short_lived_of[PFR_SHORT_LIVED_SIZE]; /* "make, sh": parents of unsampled ones */

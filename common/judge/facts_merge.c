@@ -195,21 +195,24 @@ static bool beside(const struct pfr_facts *a, const struct pfr_facts *b)
 
 /* The largest sum of a peak over steps that ran at the same time, on this node or (NULL) on one. */
 static int64_t stacked(const struct pfr_facts *nodes, size_t count, enum pfr_metric_id id,
-                       const char *node, const struct pfr_facts **where)
+                       const char *node, const struct pfr_facts **where, int64_t *steps)
 {
     int64_t most = PFR_ABSENT;
 
     for (size_t i = 0; i < count; i++) {
-        int64_t sum = pfr_facts_value(&nodes[i], id);
+        int64_t sum = pfr_facts_value(&nodes[i], id), summed = 1;
 
         if (node && strcmp(nodes[i].node, node) != 0)
             continue;
         for (size_t k = 0; k < count; k++)
-            if (k != i && beside(&nodes[i], &nodes[k]))
+            if (k != i && beside(&nodes[i], &nodes[k])) {
                 sum = pfr_plus(sum, pfr_facts_value(&nodes[k], id));
+                summed++;
+            }
         if (pfr_known(sum) && (!pfr_known(most) || sum > most)) {
             most = sum;
             *where = &nodes[i];
+            *steps = summed;
         }
     }
     return most;
@@ -224,16 +227,23 @@ static const struct pfr_facts *stack_memory(struct pfr_facts *merged,
         PFR_CGROUP_MEM_NONRECLAIMABLE,
     };
     const struct pfr_facts *where = NULL, *other;
-    int64_t limit = PFR_ABSENT;
+    int64_t limit = PFR_ABSENT, steps;
 
     for (size_t i = 0; i < sizeof(stackable) / sizeof(stackable[0]); i++)
         merged->stats[pfr_step_index(stackable[i])].max =
             stacked(nodes, count, stackable[i], where ? where->node : NULL,
-                    where ? &other : &where);
+                    where ? &other : &where, where ? &steps : &merged->mem_steps);
     /* a step may have a limit of its own; the largest is nearest to the job's */
     for (size_t i = 0; i < count; i++)
         limit = larger(limit, pfr_facts_stats(&nodes[i], PFR_CGROUP_MEM_LIMIT)->last);
     merged->stats[pfr_step_index(PFR_CGROUP_MEM_LIMIT)].last = limit;
+    if (where && merged->mem_steps > 1) /* peaks at different times; the kernel let no more be */
+        for (size_t i = 0; i < sizeof(stackable) / sizeof(stackable[0]) && pfr_known(limit); i++) {
+            int64_t *sum = &merged->stats[pfr_step_index(stackable[i])].max;
+
+            if (stackable[i] != PFR_PS_RSS_TOTAL && *sum > limit)
+                *sum = limit;
+        }
     return where;
 }
 

@@ -93,8 +93,9 @@ else
     touch "$lab_home/above.go"
     wait "$above"
     settled
-    like "OOM, but above the step" "$(words -a above)" \
-        "*verdict oom-outside: killed for want of memory, but not at its own limit*OOM kills 1*"
+    # the files have the limit that held, not who set it, nor when: it was at that one
+    like "OOM at a limit below the allocation, set above the step" "$(words -a above)" \
+        "*verdict oom: out of memory*100 % of the 48.0 MiB that are its limit*OOM kills 1*"
     is "... nothing is advised from it" "$(words above | grep -c -- '#SBATCH --mem')" 0
 fi
 

@@ -385,6 +385,29 @@ static struct pfr_facts part(const char *step, const char *node, int64_t from, i
     return f;
 }
 
+/* Peaks of steps side by side are added up, called so, and no more than the limit let be. */
+static void sum_within_the_limit(void **state)
+{
+    static struct pfr_facts n[2], m;
+
+    (void)state;
+    n[0] = part("0", "n1", 0, 100, 110);
+    n[1] = part("1", "n1", 10, 90, 108);
+    for (int i = 0; i < 2; i++)
+        n[i].stats[pfr_step_index(PFR_CGROUP_MEM_LIMIT)].last = 150 * MIB;
+    pfr_facts_merge_job(&m, n, 2);
+    assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_MEM_PEAK), 150 * MIB);
+    assert_int_equal(m.mem_steps, 2);
+    for (int i = 0; i < 2; i++) /* nobody holds it down */
+        n[i].stats[pfr_step_index(PFR_CGROUP_MEM_LIMIT)].last = PFR_ABSENT;
+    pfr_facts_merge_job(&m, n, 2);
+    assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_MEM_PEAK), 218 * MIB);
+    n[1] = part("1", "n1", 100, 190, 108); /* one after the other: no sum */
+    pfr_facts_merge_job(&m, n, 2);
+    assert_int_equal(pfr_facts_value(&m, PFR_CGROUP_MEM_PEAK), 110 * MIB);
+    assert_int_equal(m.mem_steps, 1);
+}
+
 /* A step too short for samples hides nothing of the job; one that ran half of the time does. */
 static void short_step_hides_nothing(void **state)
 {
@@ -804,6 +827,7 @@ int main(void)
         cmocka_unit_test(bound_of_memory),
         cmocka_unit_test(no_time_limit),
         cmocka_unit_test(short_step_hides_nothing),
+        cmocka_unit_test(sum_within_the_limit),
         cmocka_unit_test(nodes_are_not_mixed),
         cmocka_unit_test(sources_are_not_mixed),
         cmocka_unit_test(steps_of_a_job),

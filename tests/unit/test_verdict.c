@@ -94,6 +94,20 @@ static void voices(const char *user, const char *admin)
     assert_string_not_equal(verdict.user.line[0], verdict.admin.line[0]);
 }
 
+/* At a limit below the allocation (AllowedRAMSpace) it is at its own limit; far below it is not. */
+static void limit_below_the_allocation(void **state)
+{
+    (void)state;
+    facts.exit = 137;
+    facts.tasks_failed = 1;
+    set(PFR_CGROUP_OOM_KILLS, 1);
+    facts.stats[pfr_step_index(PFR_CGROUP_MEM_LIMIT)].last = 800 * MIB;
+    set(PFR_CGROUP_MEM_FAILCNT, 0); /* v1 counts where it was met first: in the job, not here */
+    judge(PFR_VERDICT_OOM);
+    set(PFR_CGROUP_MEM_PEAK, 500 * MIB); /* far below any limit of its own */
+    judge(PFR_VERDICT_OOM_NODE);
+}
+
 /* At its limit: one that stood still is hung; one that worked, or paused, needs time. */
 static void hung_until_its_limit(void **state)
 {
@@ -400,6 +414,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(fine, good),
         cmocka_unit_test_setup(hung_until_its_limit, good),
+        cmocka_unit_test_setup(limit_below_the_allocation, good),
         cmocka_unit_test_setup(out_of_memory, good),
         cmocka_unit_test_setup(a_sample_without_cores, good),
         cmocka_unit_test_setup(out_of_memory_on_v1, good),

@@ -138,6 +138,9 @@ static void view_memory(const struct pfr_report *report, const struct pfr_facts 
     append(line, "%s", pfr_size_text(value, text));
     if (source != PFR_METRIC_NONE)
         append(line, " %s", memory_words(source));
+    if (facts->mem_steps > 1)
+        append(line, " (at most: peaks of %lld steps that overlapped, added up)",
+               (long long)facts->mem_steps);
     if (facts->nodes > 1)
         append(line, " on %s", facts->node);
     if (pfr_known(value) && pfr_known(bound) && bound > 0) {
