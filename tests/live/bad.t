@@ -130,6 +130,7 @@ is "a pipe in its place does not hold us" "$?" 0
 copy 10
 if is_root; then
     chmod 755 "$work"
+    chmod -R a+rX slurm-1.profres slurm-10.profres
     chmod 600 "$series"
     out=$(as_user timeout 20 "$profres" report --no-sacct 10 2>&1)
     is "a series that may not be read" "$?" 0
