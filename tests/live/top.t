@@ -38,7 +38,7 @@ SCRIPT
 chmod 755 hold
 # hold DIR STOP [ARG]: a step that runs until the file STOP is there
 hold() {
-    "$profres" run -q -i 0.2 -w 1 -d "$1" -- ./hold "$2" "${3:-}" &
+    "$profres" run -q --mode=0644 -i 0.2 -w 1 -d "$1" -- ./hold "$2" "${3:-}" &
     runner=$!
     started+=("$runner")
 }
@@ -78,7 +78,7 @@ else
 fi
 is "lines are no longer than the terminal" \
     "$(COLUMNS=40 LC_ALL=C "$profres" top -b -n 1 live | awk 'length > 40')" ""
-is "one that is not root reads as well" \
+is "with mode=0644, one that is not root reads as well" \
     "$(if is_root; then as_user "$profres" top -b -n 1 live; else "$profres" top -b -n 1 live; fi | grep -c LIVE)" 1
 
 # --- a sampler that stands still ---
