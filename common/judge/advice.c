@@ -302,6 +302,8 @@ static int64_t round_time(int64_t ns)
     int64_t minutes = ns / (60 * PFR_NS_PER_S) + (ns % (60 * PFR_NS_PER_S) > 0);
     int64_t step = minutes > 360 ? 60 : minutes > 60 ? 15 : 5;
 
+    if (minutes > INT64_MAX / (60 * PFR_NS_PER_S) - step) /* of a file that makes no sense */
+        return INT64_MAX;
     return (minutes + step - 1) / step * step * 60 * PFR_NS_PER_S;
 }
 

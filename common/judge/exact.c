@@ -136,7 +136,7 @@ static void take_window(struct pfr_scan *scan, struct exact *exact)
         }
     }
     if (to > from)
-        exact->without = pfr_plus(exact->without, to - from);
+        exact->without = pfr_plus(exact->without, pfr_plus(to, -from));
     exact->end = to > exact->end ? to : exact->end;
 }
 

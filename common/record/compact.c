@@ -35,6 +35,14 @@ static double span_of(struct json_object *usage)
            json_object_get_double(pfr_json_get(usage, "from"));
 }
 
+/* Nobody can have so many, but somebody may have written it. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? (a < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
 /* {"S": 9} and {"S": 1, "R": 2} */
 static struct json_object *merge_tally(struct json_object *a, struct json_object *b)
 {
@@ -67,7 +75,7 @@ static struct json_object *merge_value(enum pfr_metric_id id, struct json_object
         return json_object_get(b);
     switch (metric->reduce) {
     case PFR_DELTA:
-        return pfr_json_value(metric->unit, va + vb);
+        return pfr_json_value(metric->unit, plus(va, vb));
     case PFR_MAX:
         return pfr_json_value(metric->unit, va > vb ? va : vb);
     case PFR_MIN:
@@ -277,14 +285,6 @@ static void trim_rows(struct json_object *rows, struct json_object *columns, uin
 static int64_t int_of(struct json_object *object, const char *key)
 {
     return json_object_get_int64(pfr_json_get(object, key));
-}
-
-/* Nobody can have so many, but somebody may have written it. */
-static int64_t plus(int64_t a, int64_t b)
-{
-    int64_t sum;
-
-    return __builtin_add_overflow(a, b, &sum) ? (a < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
 void pfr_usage_merge(struct json_object *a, struct json_object *b, struct json_object *header,
