@@ -159,10 +159,11 @@ static const struct kind kinds[] = {
 
 static struct kind kind_of(enum pfr_detail_kind kind)
 {
-    const struct pfr_family *family = &pfr_families[kind - PFR_DETAIL_FAMILY];
+    const struct pfr_family *family;
 
     if (kind < PFR_DETAIL_FAMILY)
         return kinds[kind];
+    family = &pfr_families[kind - PFR_DETAIL_FAMILY];
     return (struct kind){ of_instance, PFR_COUNT(of_instance), family->first, family->last + 1,
                           NULL };
 }
