@@ -66,7 +66,7 @@ is "the job needs what ran side by side on a node: the script and its step" \
     "$(field cgroup_mem_peak --by=job "$job")" $(($(peak batch) + $(peak 0)))
 
 # --- a node is missing ---
-mkdir "$lab_home/part" && cp -r "$lab_home/slurm-$job.profres/0" "$lab_home/part/0" && rm "$lab_home/part/0/$first".*
+mkdir "$lab_home/part" && cp -a "$lab_home/slurm-$job.profres/0" "$lab_home/part/0" && rm "$lab_home/part/0/$first".*
 like "a node is missing: said, and what is there is shown" "$(words part/0)" \
     "* 1 of 2 nodes*verdict incomplete*profiles of 1 of 2 nodes are there*memory *"
 

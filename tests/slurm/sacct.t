@@ -58,7 +58,7 @@ mkdir "$lab_home/bin"
 printf '#!/bin/sh\necho . >>%q\nexec %q "$@"\n' "$work/asked" "$(command -v sacct)" >"$lab_home/bin/sacct"
 chmod 755 "$lab_home/bin" "$lab_home/bin/sacct"
 touch "$work/asked" && chmod 666 "$work/asked"
-cp -r "$lab_home/slurm-$job.profres" "$lab_home/odd" # its number is in its files only
+cp -a "$lab_home/slurm-$job.profres" "$lab_home/odd" # its number is in its files only
 is "the jobs of an array, and one without a number" "$(
     PATH=$lab_home/bin:$PATH profres_ report --by=job -nP -o JobID,Timelimit,State "$array" "$gone" odd)" \
     "$(for i in 1 2 3 4; do echo "${array}_$i|00:09:00|COMPLETED"; done)
