@@ -53,7 +53,7 @@ static void write_file(const char *name, const char *text)
     "{\"type\":\"header\",\"ts\":\"2026-11-16T00:00:00.000Z\","                                 \
     "\"schema\":\"profres-series/2.0\",\"info\":{\"job\":\"7\",\"step\":\"0\",\"node\":\"n\"}," \
     "\"metrics\":{\"gpu_util\":{\"unit\":\"percent\"},\"gpu_mem\":{\"unit\":\"bytes\"}},"       \
-    "\"process_columns\":[\"pid\",\"start_ticks\",\"comm\",\"ps_pdcpu\",\"ps_rss\"]}\n"
+    "\"process_columns\":[\"pid\",\"start_ticks\",\"comm\",\"ps_cpu_seconds\",\"ps_rss\"]}\n"
 
 static struct pfr_trace *load(const char *series, const char *summary, int expected)
 {
@@ -293,7 +293,7 @@ static void events_and_phases(void **state)
         "{\"type\":\"event\",\"t\":5,\"event\":\"new_thing\"}\n"
         "{\"type\":\"event\",\"t\":5,\"event\":\"phase_start\",\"name\":\"fit\",\"rank\":1}\n"
         "{\"type\":\"usage\",\"from\":0,\"to\":6,\"measurements\":{},\"processes\":["
-        "[9,1,\"app\",50,100],[10,1,\"app\",null,200],[11,1,\"x\",0.5,50]]}\n",
+        "[9,1,\"app\",3,100],[10,1,\"app\",null,200],[11,1,\"x\",0.5,50]]}\n",
         NULL, 1);
 
     (void)state;
@@ -350,6 +350,32 @@ static void the_largest_of_many_processes_are_kept(void **state)
     for (size_t i = 0; i < trace->member_count; i++)
         most = fmax(most, trace->members[i].most_memory);
     assert_true(most == 1000000);
+    drop(trace);
+}
+
+/* Busy compilers, one after the other, and an idle program that is larger than any. */
+static void the_largest_is_kept_though_it_is_idle(void **state)
+{
+    PFR_AUTO_FREE char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct pfr_trace *trace;
+    double most = 0, cpu = 0;
+
+    (void)state;
+    fputs(HEADER, out);
+    for (int i = 1; i <= 200; i++)
+        fprintf(out, "{\"type\":\"usage\",\"from\":%d,\"to\":%d,\"processes\":"
+                     "[[%d,1,\"p\",%s,%d]]}\n", 10 * i, 10 * i + 10, i,
+                i == 100 ? "0.01" : "5", i == 100 ? 413 : 45);
+    fclose(out);
+    trace = load(text, NULL, 1);
+    for (size_t i = 0; i < trace->member_count; i++) {
+        most = fmax(most, trace->members[i].most_memory);
+        cpu = fmax(cpu, trace->members[i].most_cpu);
+    }
+    assert_true(most == 413);
+    assert_true(cpu == 0.5); /* of the window, whatever its life was */
     drop(trace);
 }
 
@@ -633,6 +659,7 @@ int main(void)
         cmocka_unit_test(events_and_phases),
         cmocka_unit_test(a_pid_used_again_is_another),
         cmocka_unit_test(the_largest_of_many_processes_are_kept),
+        cmocka_unit_test(the_largest_is_kept_though_it_is_idle),
         cmocka_unit_test(sources_are_never_merged),
         cmocka_unit_test(a_near_limit_is_shown),
         cmocka_unit_test(many_runs_are_a_median_and_a_band),

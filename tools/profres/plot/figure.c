@@ -289,6 +289,23 @@ static double value_at(const struct pfr_curve *curve, double t)
 }
 
 /*
+ * What a part of the stack is multiplied with: the largest of each process in a window
+ * need not have been there at once. The stack is no higher than the sum that was.
+ */
+static double share_at(const struct pfr_trace *trace, const struct pfr_member *const *members,
+                       size_t count, bool memory, double t)
+{
+    double sum = 0, all = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += value_at(member_curve(members[i], memory), t);
+    for (size_t i = 0; memory && i < pfr_plan_count; i++)
+        if (strcmp(pfr_plans[i].key, "ps_rss_total") == 0)
+            all = value_at(&trace->curves[i], t);
+    return all > 0 && sum > all ? all / sum : 1;
+}
+
+/*
  * The times of a stack: in each column the one at which the sum is largest, so
  * that what is added up was there at once.
  */
@@ -315,11 +332,12 @@ static void choose_times(double times[static STACK_COLUMNS],
 }
 
 static void put_on_grid(struct pfr_curve *to, const struct pfr_curve *from,
-                        const double times[static STACK_COLUMNS])
+                        const double times[static STACK_COLUMNS],
+                        const double shares[static STACK_COLUMNS])
 {
     pfr_curve_init(to, STACK_COLUMNS + 1);
     for (int c = 0; c < STACK_COLUMNS; c++)
-        pfr_curve_add(to, times[c], value_at(from, times[c]));
+        pfr_curve_add(to, times[c], shares[c] * value_at(from, times[c]));
 }
 
 static void member_label(const struct pfr_member *member, char *text, size_t size)
@@ -334,9 +352,9 @@ static void member_label(const struct pfr_member *member, char *text, size_t siz
 static void add_stack(struct pfr_view *view, const struct pfr_trace *trace, bool memory)
 {
     const struct pfr_member *order[PFR_MEMBERS_MAX];
-    double times[STACK_COLUMNS];
+    double times[STACK_COLUMNS], shares[STACK_COLUMNS];
     struct pfr_panel *panel;
-    size_t count = 0;
+    size_t count = 0, shown;
 
     for (size_t i = 0; i < trace->member_count; i++)
         if (high_of(member_curve(&trace->members[i], memory)) > 0)
@@ -344,18 +362,21 @@ static void add_stack(struct pfr_view *view, const struct pfr_trace *trace, bool
     if (count == 0 || view->end <= 0)
         return;
     qsort(order, count, sizeof(*order), memory ? compare_memory : compare_cpu);
-    choose_times(times, order, count < STACKED ? count : STACKED, memory, view->end);
+    shown = count < STACKED ? count : STACKED;
+    choose_times(times, order, shown, memory, view->end);
+    for (int c = 0; c < STACK_COLUMNS; c++)
+        shares[c] = share_at(trace, order, shown, memory, times[c]);
     panel = pfr_view_panel(view, memory ? PFR_PANEL_PROCESS_MEMORY : PFR_PANEL_PROCESS_CPU);
-    for (size_t i = 0; i < count && i < STACKED; i++) {
+    for (size_t i = 0; i < shown; i++) {
         struct pfr_stroke *line;
         char label[128];
 
         member_label(order[i], label, sizeof(label));
-        if (!(line = pfr_panel_add(panel, memory ? "ps_rss" : "ps_pdcpu", label)))
+        if (!(line = pfr_panel_add(panel, memory ? "ps_rss" : "ps_cpu_seconds", label)))
             return;
         line->style = PFR_STROKE_STACK;
         line->colour = (int)i;
-        put_on_grid(&line->curve, member_curve(order[i], memory), times);
+        put_on_grid(&line->curve, member_curve(order[i], memory), times, shares);
     }
     if (count > STACKED)
         snprintf(panel->note, sizeof(panel->note), "%s; %d of %zu", memory

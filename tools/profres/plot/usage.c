@@ -60,7 +60,7 @@ void pfr_usage_shape_set(struct pfr_usage_shape *shape, struct json_object *head
 
     memset(shape, 0, sizeof(*shape));
     shape->rss = column_of(columns, "ps_rss");
-    shape->cpu = column_of(columns, "ps_pdcpu");
+    shape->cpu = column_of(columns, "ps_cpu_seconds");
     if (json_object_is_type(metrics, json_type_object))
         want_extras(shape, metrics);
 }
@@ -275,10 +275,57 @@ static void add_to_member(struct pfr_trace *trace, struct pfr_member *member,
     seen = member->seen;
     if (cpu >= 0) {
         follow(&member->cpu, &seen, trace->windows);
-        pfr_curve_add_span(&member->cpu, parts->from, parts->to, cpu / 100);
-        member->most_cpu = fmax(member->most_cpu, cpu / 100);
+        pfr_curve_add_span(&member->cpu, parts->from, parts->to, cpu);
+        member->most_cpu = fmax(member->most_cpu, cpu);
     }
     member->seen = trace->windows;
+}
+
+/* The largest that were seen, of memory and of CPU time. */
+struct most {
+    double memory, cpu;
+};
+
+static struct most most_of(const struct pfr_trace *trace, double memory, double cpu)
+{
+    struct most most = { memory, cpu };
+
+    for (size_t i = 0; i < trace->member_count; i++) {
+        most.memory = fmax(most.memory, trace->members[i].most_memory);
+        most.cpu = fmax(most.cpu, trace->members[i].most_cpu);
+    }
+    return most;
+}
+
+/*
+ * How far a process stands out, by memory or by CPU time: the one with most memory
+ * before all others, and among those that are busy all the time the larger one.
+ */
+static double weight_of(struct most most, double memory, double cpu)
+{
+    double by_memory = most.memory > 0 ? fmax(memory, 0) / most.memory : 0;
+    double by_cpu = most.cpu > 0 ? fmax(cpu, 0) / most.cpu : 0;
+
+    return (by_memory >= 1 ? 2 : fmax(by_memory, by_cpu)) + (by_memory + by_cpu) / 1000;
+}
+
+/* The member that stands out least, if it does so less than a process with these. */
+static struct pfr_member *lesser_of(const struct pfr_trace *trace, double memory, double cpu)
+{
+    struct most most = most_of(trace, memory, cpu);
+    double least = weight_of(most, memory, cpu);
+    struct pfr_member *found = NULL;
+
+    for (size_t i = 0; i < trace->member_count; i++) {
+        struct pfr_member *member = &trace->members[i];
+        double weight = weight_of(most, member->most_memory, member->most_cpu);
+
+        if (weight >= least)
+            continue;
+        found = member;
+        least = weight;
+    }
+    return found;
 }
 
 /*
@@ -289,7 +336,7 @@ static void add_to_member(struct pfr_trace *trace, struct pfr_member *member,
 static struct pfr_member *member_of(struct pfr_trace *trace, int64_t pid, int64_t start,
                                     double rss, double cpu)
 {
-    struct pfr_member *least_memory = NULL, *found = NULL;
+    struct pfr_member *found;
 
     if (!trace->members &&
         !(trace->members = calloc(PFR_MEMBERS_MAX, sizeof(*trace->members))))
@@ -299,13 +346,11 @@ static struct pfr_member *member_of(struct pfr_trace *trace, int64_t pid, int64_
 
         if (member->pid == pid && member->start_ticks == start)
             return member;
-        if (!least_memory || member->most_memory < least_memory->most_memory)
-            least_memory = member;
     }
     if (trace->member_count < PFR_MEMBERS_MAX)
         found = &trace->members[trace->member_count++];
-    else if (least_memory && rss > least_memory->most_memory && cpu / 100 >= least_memory->most_cpu)
-        found = least_memory;
+    else
+        found = lesser_of(trace, rss, cpu);
     if (!found)
         return NULL;
     pfr_curve_release(&found->memory);
@@ -360,10 +405,12 @@ static void take_row(struct pfr_trace *trace, const struct pfr_usage_shape *shap
         else if (column == shape->rss && number)
             take_number(scan, &rss);
         else if (column == shape->cpu && number)
-            take_number(scan, &cpu);
+            take_seconds(scan, &cpu);
         else
             pfr_scan_skip(scan);
     }
+    /* over the window and not over its life: processes that took turns do not add up */
+    cpu = cpu >= 0 && parts->to > parts->from ? cpu / (parts->to - parts->from) : -1;
     task = task_of(trace, pid, start);
     if (task)
         add_to_member(trace, task, parts, rss, cpu);
