@@ -422,6 +422,28 @@ static void sources_are_never_merged(void **state)
     pfr_figure_release(&figure);
 }
 
+/* Two processes that took turns: 45 each, and never more than 50 at once. */
+static void a_stack_is_what_was_there_at_once(void **state)
+{
+    struct pfr_figure figure = { 0 };
+    struct pfr_trace *trace = load(
+        HEADER "{\"type\":\"usage\",\"from\":0,\"to\":10,\"measurements\":"
+               "{\"ps_rss_total\":50},\"processes\":[[1,1,\"a\",6,45],[2,1,\"b\",4,45]]}\n",
+        NULL, 1);
+    const struct pfr_panel *panel = NULL;
+
+    (void)state;
+    assert_true(pfr_figure_add_trace(&figure, trace));
+    for (size_t i = 0; i < figure.views[0].panel_count; i++)
+        if (strcmp(figure.views[0].panels[i].name, "process-memory") == 0)
+            panel = &figure.views[0].panels[i];
+    assert_non_null(panel);
+    assert_true(fabs(pfr_panel_most(panel) - 50) < 1e-6);
+    assert_true(fabs(pfr_curve_high(&panel->lines[0].curve)->v - 25) < 1e-6);
+    drop(trace);
+    pfr_figure_release(&figure);
+}
+
 static void a_near_limit_is_shown(void **state)
 {
     struct pfr_figure figure = { 0 };
@@ -661,6 +683,7 @@ int main(void)
         cmocka_unit_test(the_largest_of_many_processes_are_kept),
         cmocka_unit_test(the_largest_is_kept_though_it_is_idle),
         cmocka_unit_test(sources_are_never_merged),
+        cmocka_unit_test(a_stack_is_what_was_there_at_once),
         cmocka_unit_test(a_near_limit_is_shown),
         cmocka_unit_test(many_runs_are_a_median_and_a_band),
         cmocka_unit_test(few_runs_are_lines),

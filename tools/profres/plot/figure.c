@@ -292,16 +292,17 @@ static double value_at(const struct pfr_curve *curve, double t)
  * What a part of the stack is multiplied with: the largest of each process in a window
  * need not have been there at once. The stack is no higher than the sum that was.
  */
-static double share_at(const struct pfr_trace *trace, const struct pfr_member *const *members,
-                       size_t count, bool memory, double t)
+static double share_at(const struct pfr_view *view, const struct pfr_member *const *members,
+                       size_t count, double t)
 {
     double sum = 0, all = 0;
 
     for (size_t i = 0; i < count; i++)
-        sum += value_at(member_curve(members[i], memory), t);
-    for (size_t i = 0; memory && i < pfr_plan_count; i++)
-        if (strcmp(pfr_plans[i].key, "ps_rss_total") == 0)
-            all = value_at(&trace->curves[i], t);
+        sum += value_at(&members[i]->memory, t);
+    for (size_t i = 0; i < view->panel_count; i++)
+        for (size_t k = 0; k < view->panels[i].count; k++)
+            if (strcmp(view->panels[i].lines[k].key, "ps_rss_total") == 0)
+                all = value_at(&view->panels[i].lines[k].curve, t);
     return all > 0 && sum > all ? all / sum : 1;
 }
 
@@ -365,7 +366,7 @@ static void add_stack(struct pfr_view *view, const struct pfr_trace *trace, bool
     shown = count < STACKED ? count : STACKED;
     choose_times(times, order, shown, memory, view->end);
     for (int c = 0; c < STACK_COLUMNS; c++)
-        shares[c] = share_at(trace, order, shown, memory, times[c]);
+        shares[c] = memory ? share_at(view, order, shown, times[c]) : 1;
     panel = pfr_view_panel(view, memory ? PFR_PANEL_PROCESS_MEMORY : PFR_PANEL_PROCESS_CPU);
     for (size_t i = 0; i < shown; i++) {
         struct pfr_stroke *line;
