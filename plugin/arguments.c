@@ -138,6 +138,8 @@ void pfr_arguments_choice(struct pfr_arguments *arguments, const struct pfr_job 
     const struct pfr_spec *spec = &choice->spec;
     char metrics[2 * PFR_SPEC_SIZE];
 
+    if (choice->budget != 1)
+        pfr_arguments_add(arguments, "--budget=%d", choice->budget);
     pfr_arguments_add(arguments, "--interval=%lldms", (long long)(spec->interval / 1000000));
     pfr_arguments_add(arguments, "--window=%lldms", (long long)(spec->window / 1000000));
     pfr_arguments_add(arguments, "--top=%lld", (long long)spec->top);

@@ -47,6 +47,7 @@ struct pfr_choice {
     bool quiet_unasked;   /* default=quiet: no summary for those who have not asked */
     int64_t least_interval;
     int patience_ms; /* PFR_PATIENCE_MS, or the site's own */
+    int budget;      /* percent of the step's cores that the sampler may use */
     char sampler[512], profres[512]; /* programs */
 };
 

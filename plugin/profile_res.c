@@ -49,6 +49,16 @@ static bool take_path(char *to, size_t size, const char *value)
     return value[0] == '/' && (size_t)snprintf(to, size, "%s", value) < size;
 }
 
+static bool take_budget(const char *value)
+{
+    int64_t percent;
+
+    if (!pfr_parse_int(value, &percent) || percent < 1 || percent > 100)
+        return false;
+    choice.budget = (int)percent;
+    return true;
+}
+
 static bool take_patience(const char *value)
 {
     int64_t ns;
@@ -72,6 +82,8 @@ static bool take_site_word(const char *word)
         return pfr_parse_duration(word + 13, &choice.least_interval);
     if (strncmp(word, "patience=", 9) == 0)
         return take_patience(word + 9);
+    if (strncmp(word, "budget=", 7) == 0)
+        return take_budget(word + 7);
     if (strncmp(word, "sampler=", 8) == 0)
         return take_path(choice.sampler, sizeof(choice.sampler), word + 8);
     if (strncmp(word, "profres=", 8) == 0)
@@ -87,6 +99,7 @@ static void take_site_words(int ac, char **av)
     choice.wanted = choice.given = choice.asked = choice.quiet_unasked = false;
     choice.least_interval = PFR_LEAST_INTERVAL;
     choice.patience_ms = PFR_PATIENCE_MS;
+    choice.budget = 1;
     snprintf(choice.sampler, sizeof(choice.sampler), "%s/profres-sampler", PFR_LIBEXECDIR);
     snprintf(choice.profres, sizeof(choice.profres), "%s/profres", PFR_BINDIR);
     for (int i = 0; i < ac; i++)

@@ -203,7 +203,7 @@ sleep 1
 exec "${0%late.sh}late-sampler" "$@"
 EOF
 chmod 755 "$lab_dir/bin/late.sh"
-use_plugin sampler="$lab_dir/bin/late.sh"
+use_plugin sampler="$lab_dir/bin/late.sh" patience=85ms # it is not waited for
 lab_srun --profile-res=dir=late,quiet sh -c 'exit 11' 2>err
 is "the sampler is late: the status is the job's" $? 11
 lost late

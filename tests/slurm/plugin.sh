@@ -21,12 +21,13 @@ start() {
 }
 
 # use_plugin WORD...: of plugstack.conf, over the lab's own. A slow guest gets a longer
-# patience, so that what the sampler has to say is heard there, too.
-patience_ms=85
-[ "$lab_patience" -le 1 ] || patience_ms=$((2000 * lab_patience))
+# patience, so that what the sampler has to say is heard there, too, and a larger budget:
+# emulated, a sample takes fifty times as long.
+patience_ms=85 budget=1
+[ "$lab_patience" -le 1 ] || patience_ms=$((2000 * lab_patience)) budget=100
 use_plugin() {
     local bin=$lab_dir/bin
-    lab_spank "optional $bin/profile_res.so sampler=$bin/profres-sampler profres=$bin/profres min_interval=10ms patience=${patience_ms}ms $*"
+    lab_spank "optional $bin/profile_res.so sampler=$bin/profres-sampler profres=$bin/profres min_interval=10ms patience=${patience_ms}ms budget=$budget $*"
 }
 
 # have_plugin: whether there is one to test, else the reason in $lab_why

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct pfr_budget {
-    int64_t cores;
+    int64_t cores; /* times the percent that may be used of them */
     int64_t credit; /* nanoseconds of CPU time; below 0 it is a debt */
     int64_t at, used; /* when that was so, and what had been used then */
 };

@@ -54,8 +54,9 @@ static void set_signals(void)
 }
 
 enum { OPT_CONTROL = 256, OPT_JOB, OPT_STEP, OPT_NODE, OPT_DIR, OPT_METRICS, OPT_INTERVAL,
-       OPT_WINDOW, OPT_TOP, OPT_TREE, OPT_LENIENT, OPT_SLURM, OPT_UID, OPT_GID, OPT_GROUPS,
-       OPT_FACT, OPT_NO_CMD, OPT_BRIEF, OPT_CHART, OPT_OPENMETRICS, OPT_HELP, OPT_VERSION };
+       OPT_WINDOW, OPT_TOP, OPT_BUDGET, OPT_TREE, OPT_LENIENT, OPT_SLURM, OPT_UID, OPT_GID,
+       OPT_GROUPS, OPT_FACT, OPT_NO_CMD, OPT_BRIEF, OPT_CHART, OPT_OPENMETRICS, OPT_HELP,
+       OPT_VERSION };
 
 static const struct option long_options[] = {
     { "control", required_argument, NULL, OPT_CONTROL },
@@ -67,6 +68,7 @@ static const struct option long_options[] = {
     { "interval", required_argument, NULL, OPT_INTERVAL },
     { "window", required_argument, NULL, OPT_WINDOW },
     { "top", required_argument, NULL, OPT_TOP },
+    { "budget", required_argument, NULL, OPT_BUDGET },
     { "tree", required_argument, NULL, OPT_TREE },
     { "lenient", no_argument, NULL, OPT_LENIENT },
     { "slurm", no_argument, NULL, OPT_SLURM },
@@ -197,6 +199,10 @@ static bool take_option(int option, struct pfr_options *options)
     case OPT_TOP:
         good = parse_number(optarg, 1024, &number);
         options->top = (uint32_t)number;
+        break;
+    case OPT_BUDGET:
+        good = parse_number(optarg, 100, &number);
+        options->budget = (uint32_t)number;
         break;
     case OPT_TREE:
         good = parse_number(optarg, INT32_MAX, &number);

@@ -414,8 +414,10 @@ static int begin(struct pfr_session *session, pid_t pid, char *error, size_t siz
     session->series.fd = -1;
     session->series.span = session->options.window;
     session->window_end = session->info.start + session->options.window;
-    pfr_budget_init(&session->budget, cores_of(pid, session->info.cpus), session->info.start,
-                    pfr_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+    pfr_budget_init(&session->budget,
+                    cores_of(pid, session->info.cpus) *
+                        (session->options.budget ? session->options.budget : 1),
+                    session->info.start, pfr_clock_ns(CLOCK_PROCESS_CPUTIME_ID));
     session->started = true;
     return 0;
 }

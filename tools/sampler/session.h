@@ -23,6 +23,7 @@ struct pfr_options {
     const char *openmetrics; /* a file or a directory; NULL: none */
     int64_t interval, window;
     uint32_t top;
+    uint32_t budget; /* percent of the step's cores for ourselves; 0: 1 */
     pid_t tree; /* whose descendants are the step, when there is no cgroup */
     bool slurm;   /* the task is in a Slurm step: measure that */
     bool no_cmd;  /* no command lines in the files */
