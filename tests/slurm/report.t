@@ -151,9 +151,11 @@ if [ "$SLURM_PROCID" = 0 ]; then x=$(head -c 20M /dev/zero | tr '\0' x); sleep 1
 while [ "$1" = busy ]; do :; done
 sleep 100
 EOS
+stalls() { [ "$(report --by=step --stalled=2s -nP -o Verdict "$1")" = stalled ]; }
 for how in busy still; do
     one=$(lab_sbatch --profile-res=$often -N2 -n2 --ntasks-per-node=1 --wrap "srun ./one.sh $how")
     lab_until 20 later 4 "$one.0"
+    [ $how = busy ] || lab_until 20 stalls "$one.0" # its memory takes a while on a slow machine
     verdict=$(report --by=step --stalled=2s -nP -o Verdict "$one.0")
     [ $how = busy ] && is "a step of which one node moves is not stalled" "$verdict" running
     [ $how = still ] && is "... it is when none does" "$verdict" stalled
