@@ -40,21 +40,55 @@ void pfr_reader_release(struct pfr_reader *reader)
     memset(reader, 0, sizeof(*reader));
 }
 
-struct json_object *pfr_object_parse(const char *text, size_t length)
+static struct json_object *parse(const char *text, size_t length, int flags, size_t *end)
 {
     struct json_tokener *tokener = json_tokener_new();
     struct json_object *object;
 
     if (!tokener)
         return NULL;
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT); /* nothing behind the object */
+    json_tokener_set_flags(tokener, flags);
     object = json_tokener_parse_ex(tokener, text, (int)length);
     if (json_tokener_get_error(tokener) != json_tokener_success ||
         !json_object_is_type(object, json_type_object)) {
         json_object_put(object);
         object = NULL;
     }
+#if JSON_C_VERSION_NUM >= (15 << 8)
+    *end = json_tokener_get_parse_end(tokener);
+#else
+    *end = (size_t)tokener->char_offset;
+#endif
     json_tokener_free(tokener);
+    return object;
+}
+
+static bool is_ascii(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] >= 0x80)
+            return false;
+    return true;
+}
+
+/*
+ * Strict is: nothing after the object. json-c 0.18 takes bytes above 127 for control
+ * characters then, and refuses every text that is not English; such a line is parsed
+ * without, and what follows it is looked at here.
+ */
+struct json_object *pfr_object_parse(const char *text, size_t length)
+{
+    size_t end;
+    struct json_object *object = parse(text, length, JSON_TOKENER_STRICT, &end);
+
+    if (object || is_ascii(text, length))
+        return object;
+    object = parse(text, length, 0, &end);
+    for (; object && end < length; end++)
+        if (!strchr(" \t\r\n", text[end])) {
+            json_object_put(object);
+            object = NULL;
+        }
     return object;
 }
 
