@@ -5,4 +5,5 @@
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/live/tap.sh"
 . "$top_srcdir/tests/lab/vm.sh"
 vm_seconds=900
+uml_patience=5 # one CPU, which a job that never rests shares with the others
 vm_slurm uml report top plot export

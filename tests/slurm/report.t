@@ -35,7 +35,7 @@ idle=$(lab_sbatch --profile-res -n1 -c2 -J idle --wrap 'sleep 61')
 
 # --- a job of several steps on two nodes ---
 job=$(lab_sbatch --profile-res -N2 -n4 --ntasks-per-node=2 -J 'my steps' steps.sh)
-lab_wait_job "$job"
+lab_wait_job "$job" 60
 settled
 like "a job by its number, from its directory" "$(words "$job")" "* job $job \"my steps\", nobody, on lab on 2 nodes, *4 steps, *"
 like "... the worst step is the job's verdict, and it is not the script" "$(words "$job")" \
