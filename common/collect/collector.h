@@ -1,7 +1,7 @@
 /*
  * What every source of numbers looks like to the sampler. A collector knows
  * nothing of windows or files: it is opened once, reads once a tick, and says
- * what it cannot give and why. CONTRIBUTING.md walks through a new one.
+ * what it cannot give and why.
  */
 #ifndef PFR_COLLECT_COLLECTOR_H
 #define PFR_COLLECT_COLLECTOR_H
